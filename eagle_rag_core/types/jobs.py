@@ -1,0 +1,72 @@
+"""Ingest jobs as every face sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class JobStatus(StrEnum):
+    QUEUED = "queued"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    NEEDS_OCR = "needs_ocr"
+    CANCELLED = "cancelled"
+
+    @property
+    def final(self) -> bool:
+        return self not in (JobStatus.QUEUED, JobStatus.RUNNING)
+
+
+class JobStage(StrEnum):
+    FETCH = "fetch"
+    PARSE = "parse"
+    CHUNK = "chunk"
+    ENRICH = "enrich"
+    EMBED = "embed"
+    WRITE = "write"
+
+
+@dataclass(frozen=True, slots=True)
+class IngestRequest:
+    """One source to ingest. ``source_uri`` is canonical: an absolute file URI or an http(s) URL.
+
+    :param any_path: the caller acts with its user's own rights and is not held to the allowed
+        roots.
+    """
+
+    source_uri: str
+    kb_name: str
+    source_type: str = ""
+    title: str = ""
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    any_path: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A durable ingest job.
+
+    :param progress: 0..1.
+    :param error: one sentence for the caller, "" when there is none.
+    :param dead: the job is in the dead-letter state and is not retried on its own.
+    """
+
+    job_id: str
+    status: JobStatus
+    kb_name: str
+    source_uri: str
+    document_id: str
+    stage: str = ""
+    progress: float = 0.0
+    attempts: int = 0
+    dedup_hit: bool = False
+    error: str = ""
+    error_code: str = ""
+    dead: bool = False
+    waiting_for: str = ""
+    created_at: str = ""
+    finished_at: str = ""

@@ -1,0 +1,179 @@
+"""The settings object, built from all sources in order of precedence."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from eagle_rag_core.errors import ConfigError
+from eagle_rag_core.settings import sections as s
+from eagle_rag_core.settings.sources import (
+    ENV_PREFIX,
+    MappingSource,
+    aliases,
+    merge,
+    profile_layer,
+    read_file,
+    reject_unknown_variables,
+)
+from eagle_rag_core.settings.suggest import did_you_mean
+
+CONFIG_NAME = "eagle-rag.yaml"
+
+
+class Settings(BaseSettings):
+    """Everything a deployment can decide. Frozen after loading."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENV_PREFIX,
+        env_nested_delimiter="__",
+        extra="forbid",
+        frozen=True,
+        validate_default=True,
+    )
+
+    profile: str = Field("core", description="Name of the active profile.")
+    home: Path = Field(Path(), description="Folder of everything this deployment keeps.")
+    plugins: s.PluginSettings = s.PluginSettings()
+    server: s.ServerSettings = s.ServerSettings()
+    milvus: s.MilvusSettings = s.MilvusSettings()
+    database: s.DatabaseSettings = s.DatabaseSettings()
+    blobs: s.BlobSettings = s.BlobSettings()
+    celery: s.CelerySettings = s.CelerySettings()
+    ingest: s.IngestSettings = s.IngestSettings()
+    models: s.ModelSettings = s.ModelSettings()
+    mcp: s.McpSettings = s.McpSettings()
+    auth: s.AuthSettings = s.AuthSettings()
+    retrieval: s.RetrievalSettings = s.RetrievalSettings()
+    query: s.QuerySettings = s.QuerySettings()
+    telemetry: s.TelemetrySettings = s.TelemetrySettings()
+
+    _file_layer: ClassVar[Mapping[str, Any]] = {}
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, MappingSource(settings_cls, cls._file_layer)
+
+    @property
+    def catalog_url(self) -> str:
+        return self.database.url or f"sqlite:///{self.home / 'catalog.db'}"
+
+    @property
+    def blobs_url(self) -> str:
+        return self.blobs.url or f"file://{self.home / 'blobs'}"
+
+    @property
+    def allowed_roots(self) -> tuple[Path, ...]:
+        return tuple(self.ingest.allowed_roots) or (self.home / "inbox",)
+
+    @property
+    def namespace(self) -> str:
+        """The namespace this deployment is bound to."""
+        return self.plugins.default_namespace
+
+
+def load_settings(
+    *,
+    config: Path | None = None,
+    profile: str = "",
+    overrides: Mapping[str, Any] | None = None,
+    namespaces: Iterable[str] = (),
+) -> Settings:
+    """Load settings; precedence: default < file < profile < environment < ``overrides``.
+
+    :param config: configuration file; else ``EAGLE_RAG_CONFIG``, else ``./eagle-rag.yaml``,
+        else ``<home>/eagle-rag.yaml``, where they exist.
+    :param overrides: nested mapping of command-line flags.
+    :param namespaces: namespaces of the installed packs, each an implicit profile.
+    :raises ConfigError: unknown key, bad value or unknown profile, with what to do.
+    """
+    environ = os.environ
+    reject_unknown_variables(Settings.model_fields, environ)
+    flags = dict(overrides or {})
+    path = _config_path(config, flags, environ)
+    file = read_file(path, environ) if path else {}
+    profiles = file.pop("profiles", {}) or {}
+    if not isinstance(profiles, Mapping):
+        raise ConfigError("profiles must be a mapping from profile names to sections.")
+    name = profile or environ.get(f"{ENV_PREFIX}PROFILE") or str(file.get("profile") or "core")
+    layer = merge(file, profile_layer(name, profiles, list(namespaces)))
+    layer = merge(layer, aliases(environ))
+    flags["profile"] = name
+    return _finish(_validate(layer, flags, path))
+
+
+def _config_path(
+    config: Path | None, flags: Mapping[str, Any], environ: Mapping[str, str]
+) -> Path | None:
+    named = config or (Path(v) if (v := environ.get(f"{ENV_PREFIX}CONFIG")) else None)
+    if named is not None:
+        return named.expanduser()
+    home = flags.get("home") or environ.get(f"{ENV_PREFIX}HOME") or _default_home()
+    for candidate in (Path(CONFIG_NAME), Path(home).expanduser() / CONFIG_NAME):
+        if candidate.is_file():
+            return candidate
+    return None
+
+
+def _validate(layer: Mapping[str, Any], flags: Mapping[str, Any], path: Path | None) -> Settings:
+    bound = type("Settings", (Settings,), {"_file_layer": layer, "__module__": __name__})
+    try:
+        settings = bound(**flags)
+    except ValidationError as error:
+        raise ConfigError(_explain(error, path)) from None
+    assert isinstance(settings, Settings)
+    return settings
+
+
+def _explain(error: ValidationError, path: Path | None) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    key = ".".join(str(part) for part in first["loc"])
+    source = f" ({path})" if path else ""
+    if first["type"] == "extra_forbidden":
+        return f"Unknown setting {key!r}{source}{did_you_mean(key, _known_keys())}"
+    return f"Setting {key!r}{source} is not valid: {first['msg']}."
+
+
+def _known_keys() -> list[str]:
+    keys: list[str] = []
+    for name, field in Settings.model_fields.items():
+        keys.append(name)
+        if isinstance(field.annotation, type) and issubclass(field.annotation, s.Section):
+            keys.extend(f"{name}.{inner}" for inner in field.annotation.model_fields)
+    return keys
+
+
+def _default_home() -> Path:
+    from platformdirs import user_data_path
+
+    return user_data_path("eagle-rag")
+
+
+def _finish(settings: Settings) -> Settings:
+    """Resolve the home and the rules that span several settings."""
+    home = settings.home if settings.home != Path() else _default_home()
+    plugins = settings.plugins
+    namespace = plugins.default_namespace.replace("-", "_")
+    enabled = [name.replace("-", "_") for name in plugins.enabled]
+    if namespace != "core" and namespace not in enabled:
+        enabled.append(namespace)
+    return settings.model_copy(
+        update={
+            "home": home.expanduser().absolute(),
+            "plugins": plugins.model_copy(
+                update={"enabled": enabled, "default_namespace": namespace}
+            ),
+        }
+    )

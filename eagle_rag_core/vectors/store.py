@@ -1,0 +1,91 @@
+"""The protocol both vector backends implement, and its plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from eagle_rag_core.types import Scope, ScoredNode
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    from sqlalchemy import Connection
+
+    Vector = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """A set of vectors of one kind by one embedder, inside one namespace.
+
+    :param name: kind and embedder fingerprint, e.g. ``text_1a2b3c4d``.
+    :param dim: length of the dense vectors; 0 for a lexical-only collection.
+    """
+
+    namespace: str
+    name: str
+    kind: str
+    dim: int
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRows:
+    """All vectors of one document version, written together.
+
+    :param dense: float32, shape ``(len(node_ids), dim)``, unit rows; None when ``dim`` is 0.
+    :param tokens: analysed tokens of each node, in text order.
+    """
+
+    version_id: str
+    document_id: str
+    kb_name: str
+    node_ids: Sequence[str]
+    tokens: Sequence[Sequence[str]]
+    dense: Vector | None = None
+
+
+class VectorStore(Protocol):
+    """Stores and searches the vectors of a deployment's namespace.
+
+    ``write`` and ``retire`` take part in the catalog transaction that switches the visible
+    version. A transactional backend makes both visible with that commit; another writes before
+    it and removes what was retired after a grace. Searches may therefore return nodes of
+    versions that are not visible (any more): the caller checks the catalog, drops those and
+    asks for more.
+    """
+
+    #: Short name for health and logs.
+    name: str
+
+    def ensure(self, collection: Collection) -> None:
+        """Create what the collection needs; does nothing when it exists."""
+
+    def write(self, tx: Connection, collection: Collection, rows: VersionRows) -> None:
+        """Add the vectors of a version; writing the same version again replaces it."""
+
+    def retire(self, tx: Connection, collection: Collection, version_ids: Sequence[str]) -> None:
+        """Remove the vectors of versions that stop being visible with ``tx``."""
+
+    def search_dense(
+        self, collection: Collection, vector: Vector, scope: Scope, limit: int
+    ) -> list[ScoredNode]:
+        """Nearest nodes by inner product inside ``scope``, best first."""
+
+    def search_lexical(
+        self, collection: Collection, tokens: Sequence[str], scope: Scope, limit: int
+    ) -> list[ScoredNode]:
+        """BM25 over analysed tokens inside ``scope``, best first; no zero scores."""
+
+    def refresh(self) -> None:
+        """Apply pending changes now, so that the next search does not pay for them."""
+
+    def sweep(self) -> int:
+        """Remove retired versions whose grace is over; returns how many."""
+
+    def count(self, collection: Collection, scope: Scope) -> int:
+        """Number of nodes inside ``scope``."""
+
+    def close(self) -> None:
+        """Release threads, connections and memory."""

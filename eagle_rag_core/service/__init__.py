@@ -1,0 +1,26 @@
+"""What every face calls: one small service per subject."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from eagle_rag_core.service.answer import AnswerService
+    from eagle_rag_core.service.documents import DocumentService
+    from eagle_rag_core.service.ingest import IngestService
+    from eagle_rag_core.service.jobs import JobService
+    from eagle_rag_core.service.kbs import KbService
+    from eagle_rag_core.service.search import SearchService
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The services of one app."""
+
+    ingest: IngestService
+    jobs: JobService
+    search: SearchService
+    answer: AnswerService
+    documents: DocumentService
+    kbs: KbService

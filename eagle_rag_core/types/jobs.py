@@ -31,14 +31,17 @@ class JobStage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class IngestRequest:
-    """One source to ingest. ``source_uri`` is canonical: an absolute file URI or an http(s) URL.
+    """One source to ingest.
 
+    :param source_uri: as the caller gave it; the ingest service makes it canonical (an absolute
+        file URI or an http(s) URL) before it becomes a job.
+    :param kb_name: "" until the service fills in the default.
     :param any_path: the caller acts with its user's own rights and is not held to the allowed
         roots.
     """
 
     source_uri: str
-    kb_name: str
+    kb_name: str = ""
     source_type: str = ""
     title: str = ""
     tags: tuple[str, ...] = ()

@@ -1,0 +1,223 @@
+"""The core's MCP tools. Each reads its arguments, asks one service, shapes the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from eagle_rag_core.api import parameters as p
+from eagle_rag_core.api import results as r
+from eagle_rag_core.plugins import register_mcp_tool
+from eagle_rag_core.service import Services
+from eagle_rag_core.types import IngestRequest, ScopeRequest, current_caller
+
+ServicesOf = Callable[[], Services]
+
+
+def core_tools(services: ServicesOf) -> list[Callable[..., Any]]:
+    """The core's tools over ``services``, which are built on the first call.
+
+    Listing tools must not wait for the engine, so the functions take a provider.
+    """
+    return [
+        _ingest(services),
+        _get_job(services),
+        _query(services),
+        _retrieve_text(services),
+        _list_documents(services),
+        _list_kbs(services),
+    ]
+
+
+def _ingest(services: ServicesOf) -> Callable[..., Any]:
+    @register_mcp_tool(
+        namespace="core",
+        name="ingest",
+        title="Add a document",
+        effect="ingest",
+        description=(
+            "Add a file or web page to a knowledge base, or replace its earlier version. "
+            "Returns at once with a job_id; the document can be searched when core_get_job "
+            "says succeeded. Files must lie in the server's inbox folders."
+        ),
+    )
+    def core_ingest(
+        source_uri: Annotated[
+            str,
+            Field(
+                min_length=1,
+                max_length=4096,
+                description="Path of a file in an allowed folder, or an http(s) URL.",
+            ),
+        ],
+        source_type: Annotated[
+            str, Field(max_length=64, description="Free-form hint, e.g. policy or paper.")
+        ] = "",
+        kb_name: Annotated[
+            str,
+            Field(
+                max_length=64,
+                description="Knowledge base to add to, created if new; empty = the default one.",
+            ),
+        ] = "",
+        tags: Annotated[p.Ids, Field(max_length=50, description="Tags of the document.")] = [],
+        title: Annotated[
+            str, Field(max_length=500, description="Title; empty = the document's own.")
+        ] = "",
+        metadata: Annotated[
+            dict[str, str],
+            Field(max_length=50, description="Extra facts to filter by, as text values."),
+        ] = {},
+    ) -> r.IngestResult:
+        request = IngestRequest(
+            source_uri=source_uri,
+            source_type=source_type,
+            kb_name=kb_name,
+            tags=tuple(tags),
+            title=title,
+            metadata=metadata,
+        )
+        return r.ingest_result(services().ingest.submit(current_caller(), request))
+
+    return core_ingest
+
+
+def _get_job(services: ServicesOf) -> Callable[..., Any]:
+    @register_mcp_tool(
+        namespace="core",
+        name="get_job",
+        title="State of an ingest job",
+        description=(
+            "State of a job that core_ingest started: status, stage, progress from 0 to 1, and "
+            "the reason when it failed. Poll about once a second until status is final."
+        ),
+    )
+    def core_get_job(
+        job_id: Annotated[str, Field(min_length=1, max_length=64, description="From core_ingest.")],
+    ) -> r.JobResult:
+        return r.job_result(services().jobs.get(current_caller(), job_id))
+
+    return core_get_job
+
+
+def _query(services: ServicesOf) -> Callable[..., Any]:
+    @register_mcp_tool(
+        namespace="core",
+        name="query",
+        title="Answer with citations",
+        description=(
+            "Answer a question from the ingested documents. The answer cites numbered sources "
+            "with document, section, page and the exact quoted words; it says so when nothing "
+            "relevant is found. Use core_retrieve_text to read the evidence yourself."
+        ),
+    )
+    def core_query(
+        query: p.Query,
+        mode: Annotated[
+            Literal["auto", "text", "visual", "hybrid"],
+            Field(description="auto chooses; text and visual force one kind of evidence."),
+        ] = "auto",
+        scope: p.DocumentScope = [],
+        kb_name: p.KbName = "",
+        scope_filter: p.Scoped = {},
+    ) -> r.QueryResult:
+        answer = services().answer.answer(
+            current_caller(),
+            p.words(query),
+            mode=mode,
+            request=p.scope_request(kb_name, scope, scope_filter),
+        )
+        return r.query_result(answer)
+
+    return core_query
+
+
+def _retrieve_text(services: ServicesOf) -> Callable[..., Any]:
+    @register_mcp_tool(
+        namespace="core",
+        name="retrieve_text",
+        title="Find passages",
+        description=(
+            "Find the passages of the ingested documents that best match a question, by meaning "
+            "and by words, best first. Each comes with its section path, page and document; "
+            "quote it and cite document_id and page. score only ranks within this answer."
+        ),
+    )
+    def core_retrieve_text(
+        query: p.Query,
+        scope: p.DocumentScope = [],
+        top_k: p.TopK = 5,
+        kb_name: p.KbName = "",
+        scope_filter: p.Scoped = {},
+        filter: p.Filter = [],
+    ) -> list[r.TextHit]:
+        found = services().search.search(
+            current_caller(),
+            p.words(query),
+            top_k=top_k,
+            request=p.scope_request(kb_name, scope, scope_filter, filter),
+        )
+        return [r.text_hit(hit) for hit in found.hits]
+
+    return core_retrieve_text
+
+
+def _list_documents(services: ServicesOf) -> Callable[..., Any]:
+    @register_mcp_tool(
+        namespace="core",
+        name="list_documents",
+        title="List documents",
+        description=(
+            "List the ingested documents, newest first, with ids, titles, tags and sources. "
+            "Filter by field; follow next_cursor for more."
+        ),
+    )
+    def core_list_documents(
+        kb_name: Annotated[
+            str, Field(max_length=64, description="Only this knowledge base; empty = all.")
+        ] = "",
+        filter: p.Filter = [],
+        limit: Annotated[int, Field(ge=1, le=100, description="Documents per page.")] = 20,
+        cursor: Annotated[
+            str, Field(max_length=512, description="next_cursor of the page before.")
+        ] = "",
+    ) -> r.DocumentPage:
+        items, next_cursor = services().documents.list(
+            current_caller(),
+            ScopeRequest(kb_name=kb_name, filter=p.conditions(filter)),
+            limit=limit,
+            cursor=cursor,
+        )
+        return {"items": [r.document_item(item) for item in items], "next_cursor": next_cursor}
+
+    return core_list_documents
+
+
+def _list_kbs(services: ServicesOf) -> Callable[..., Any]:
+    @register_mcp_tool(
+        namespace="core",
+        name="list_kbs",
+        title="List knowledge bases",
+        description=(
+            "List the knowledge bases you may search, with their sizes, languages and the time "
+            "of the last change. Use a name as kb_name elsewhere."
+        ),
+    )
+    def core_list_kbs() -> r.KbList:
+        return {
+            "items": [
+                {
+                    "name": kb.name,
+                    "title": kb.title,
+                    "documents": kb.documents,
+                    "chunks": kb.chunks,
+                    "languages": list(kb.languages),
+                    "updated_at": kb.updated_at,
+                }
+                for kb in services().kbs.list(current_caller())
+            ]
+        }
+
+    return core_list_kbs

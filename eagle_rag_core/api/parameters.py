@@ -1,0 +1,108 @@
+"""Parameters shared by the core tools: one wording, one set of bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from eagle_rag_core.errors import InvalidArgument
+from eagle_rag_core.types import Condition, FilterOp, ScopeRequest
+
+Op = Literal["eq", "ne", "in", "contains", "prefix", "gt", "ge", "lt", "le"]
+Ids = list[Annotated[str, Field(min_length=1, max_length=128)]]
+
+Query = Annotated[
+    str,
+    Field(min_length=1, max_length=8000, description="What to look for, in plain words."),
+]
+KbName = Annotated[
+    str,
+    Field(
+        max_length=64,
+        description="Knowledge base to search; empty = every one you may read.",
+    ),
+]
+TopK = Annotated[int, Field(ge=1, le=100, description="Number of passages wanted.")]
+DocumentScope = Annotated[
+    Ids,
+    Field(max_length=1000, description="Only these document ids; empty = no limit."),
+]
+
+
+class ScopeFilter(TypedDict):
+    """A union of scopes; when any is given it replaces kb_name and scope."""
+
+    kb_names: NotRequired[
+        Annotated[Ids, Field(max_length=100, description="These knowledge bases.")]
+    ]
+    document_ids: NotRequired[
+        Annotated[Ids, Field(max_length=1000, description="And these documents.")]
+    ]
+    tags: NotRequired[
+        Annotated[Ids, Field(max_length=100, description="And documents with any of these tags.")]
+    ]
+
+
+class FilterCondition(TypedDict):
+    field: Annotated[
+        str,
+        Field(
+            max_length=128,
+            description=(
+                "id, title, source_uri, source_type, tags, language, created_at, updated_at "
+                "or metadata.<key>."
+            ),
+        ),
+    ]
+    op: Annotated[Op, Field(description="Comparison; 'in' takes comma-separated values.")]
+    value: Annotated[str, Field(max_length=2000, description="Value to compare with, as text.")]
+
+
+Scoped = Annotated[
+    ScopeFilter,
+    Field(
+        description=(
+            "Union of knowledge bases, documents and tags to search; replaces kb_name and scope."
+        )
+    ),
+]
+Filter = Annotated[
+    list[FilterCondition],
+    Field(max_length=20, description="Conditions on documents that must all hold."),
+]
+
+
+def scope_request(
+    kb_name: str = "",
+    scope: Sequence[str] = (),
+    scope_filter: ScopeFilter | None = None,
+    filter: Sequence[FilterCondition] = (),
+) -> ScopeRequest:
+    """The engine's view of the scope parameters."""
+    union = scope_filter or {}
+    return ScopeRequest(
+        kb_name=kb_name,
+        documents=tuple(scope),
+        scope_kbs=tuple(union.get("kb_names", ())),
+        scope_documents=tuple(union.get("document_ids", ())),
+        scope_tags=tuple(union.get("tags", ())),
+        filter=conditions(filter),
+    )
+
+
+def conditions(filter: Sequence[FilterCondition]) -> tuple[Condition, ...]:
+    return tuple(Condition(item["field"], FilterOp(item["op"]), item["value"]) for item in filter)
+
+
+def words(query: str) -> str:
+    """A query without surrounding blanks.
+
+    :raises InvalidArgument: nothing is left.
+    """
+    stripped = query.strip()
+    if not stripped:
+        raise InvalidArgument("query is empty; say what to look for.")
+    return stripped

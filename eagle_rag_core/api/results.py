@@ -1,0 +1,214 @@
+"""Shapes of the core tools' results: the output schemas agents see, and the JSON REST sends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from eagle_rag_core.types import DocumentInfo, Hit, Job, Step
+
+if TYPE_CHECKING:
+    from eagle_rag_core.query.engine import Answer
+
+
+class IngestResult(TypedDict):
+    job_id: Annotated[str, Field(description="Ask core_get_job with it until status is final.")]
+    status: Annotated[
+        str, Field(description="queued, running, succeeded, failed, needs_ocr or cancelled.")
+    ]
+    document_id: Annotated[str, Field(description="Stable id of the document of this source.")]
+    dedup_hit: Annotated[bool, Field(description="The same content was indexed already.")]
+
+
+class JobResult(TypedDict):
+    status: Annotated[
+        str, Field(description="queued, running, succeeded, failed, needs_ocr or cancelled.")
+    ]
+    stage: Annotated[str, Field(description="fetch, parse, chunk, enrich, embed or write.")]
+    progress: Annotated[float, Field(description="0 to 1.")]
+    error: Annotated[str, Field(description="Why the job failed or waits; empty otherwise.")]
+    document_id: str
+    dedup_hit: bool
+
+
+class TextMetadata(TypedDict):
+    path: Annotated[str, Field(description="Headings from the top, joined by ' > '.")]
+    level: Annotated[int, Field(description="Depth of the section, 0 for the document itself.")]
+    summary: Annotated[str, Field(description="First sentences of the section.")]
+    document_id: str
+    kb_name: str
+    source_uri: str
+    source_type: str
+    page: Annotated[int, Field(description="1-based; 0 where the format has no pages.")]
+    truncated: Annotated[bool, Field(description="The text was cut to fit the answer.")]
+
+
+class TextHit(TypedDict):
+    node_id: Annotated[str, Field(description="Stable id of the passage.")]
+    text: Annotated[str, Field(description="The passage with its neighbours in the section.")]
+    score: Annotated[float, Field(description="0 to 1 within this answer; rank is the signal.")]
+    metadata: TextMetadata
+
+
+class SourceResult(TypedDict):
+    n: Annotated[int, Field(description="Number of the citation, as in [1].")]
+    node_id: str
+    document_id: str
+    kb_name: str
+    title: str
+    source_uri: str
+    path: str
+    page: int
+    start: Annotated[int, Field(description="Character offset of the quote in the document.")]
+    end: int
+    text: Annotated[str, Field(description="The quoted words, exactly as in the document.")]
+    score: float
+
+
+class RouteResult(TypedDict):
+    mode: Annotated[str, Field(description="text, visual or hybrid.")]
+    reason: Annotated[str, Field(description="Why this mode.")]
+    synthesis: Annotated[str, Field(description="extractive: the answer quotes the documents.")]
+
+
+class StepResult(TypedDict):
+    name: str
+    status: Annotated[str, Field(description="ok, skipped or failed.")]
+    detail: str
+    count: int
+    elapsed_ms: float
+
+
+class QueryResult(TypedDict):
+    answer: Annotated[str, Field(description="With citations like [1]; says so when nothing fits.")]
+    sources: list[SourceResult]
+    route: RouteResult
+    steps: list[StepResult]
+
+
+class DocumentItem(TypedDict):
+    document_id: str
+    title: str
+    kb_name: str
+    source_uri: str
+    source_type: str
+    media_type: str
+    language: str
+    tags: list[str]
+    chunks: int
+    created_at: str
+    updated_at: str
+
+
+class DocumentPage(TypedDict):
+    items: list[DocumentItem]
+    next_cursor: Annotated[str, Field(description="Pass as cursor for more; empty at the end.")]
+
+
+class KbItem(TypedDict):
+    name: str
+    title: str
+    documents: int
+    chunks: int
+    languages: list[str]
+    updated_at: str
+
+
+class KbList(TypedDict):
+    items: list[KbItem]
+
+
+def ingest_result(job: Job) -> IngestResult:
+    return {
+        "job_id": job.job_id,
+        "status": str(job.status),
+        "document_id": job.document_id,
+        "dedup_hit": job.dedup_hit,
+    }
+
+
+def job_result(job: Job) -> JobResult:
+    return {
+        "status": str(job.status),
+        "stage": job.stage,
+        "progress": round(job.progress, 3),
+        "error": job.error or job.waiting_for,
+        "document_id": job.document_id,
+        "dedup_hit": job.dedup_hit,
+    }
+
+
+def text_hit(hit: Hit) -> TextHit:
+    return {
+        "node_id": hit.node_id,
+        "text": hit.text,
+        "score": round(hit.score, 4),
+        "metadata": {
+            "path": hit.path,
+            "level": hit.level,
+            "summary": hit.summary,
+            "document_id": hit.document_id,
+            "kb_name": hit.kb_name,
+            "source_uri": hit.source_uri,
+            "source_type": hit.source_type,
+            "page": hit.page,
+            "truncated": False,
+        },
+    }
+
+
+def step_result(step: Step) -> StepResult:
+    return {
+        "name": step.name,
+        "status": step.status,
+        "detail": step.detail,
+        "count": step.count,
+        "elapsed_ms": round(step.elapsed_ms, 2),
+    }
+
+
+def query_result(answer: Answer) -> QueryResult:
+    return {
+        "answer": answer.answer,
+        "sources": [
+            {
+                "n": source.n,
+                "node_id": source.node_id,
+                "document_id": source.document_id,
+                "kb_name": source.kb_name,
+                "title": source.title,
+                "source_uri": source.source_uri,
+                "path": source.path,
+                "page": source.page,
+                "start": source.start,
+                "end": source.end,
+                "text": source.quote,
+                "score": round(source.score, 4),
+            }
+            for source in answer.sources
+        ],
+        "route": {
+            "mode": answer.route.mode,
+            "reason": answer.route.reason,
+            "synthesis": answer.route.synthesis,
+        },
+        "steps": [step_result(step) for step in answer.steps],
+    }
+
+
+def document_item(document: DocumentInfo) -> DocumentItem:
+    return {
+        "document_id": document.document_id,
+        "title": document.title,
+        "kb_name": document.kb_name,
+        "source_uri": document.source_uri,
+        "source_type": document.source_type,
+        "media_type": document.media_type,
+        "language": document.language,
+        "tags": list(document.tags),
+        "chunks": document.chunks,
+        "created_at": document.created_at,
+        "updated_at": document.updated_at,
+    }

@@ -1,0 +1,93 @@
+"""Fitting an answer into the caller's context: long texts are cut and say so."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from eagle_rag_core.errors import EagleError, ErrorCode
+
+#: Keys whose string values may be cut; everything else is an identifier or a number.
+_CUTTABLE = ("text", "answer", "snippet", "definition", "summary")
+_SHORTEST = 200
+_ELLIPSIS = "…"
+
+
+def estimate_tokens(text: str) -> int:
+    """Tokens of ``text`` as a cautious estimate: 4 ASCII characters or 1 CJK character each.
+
+    CJK takes 3 bytes a character in UTF-8, so half the surplus of bytes counts those characters.
+    """
+    if text.isascii():
+        return len(text) // 4 + 1
+    wide = (len(text.encode("utf-8", "surrogatepass")) - len(text)) // 2
+    return max(len(text) - wide, 0) // 4 + wide + 1
+
+
+@dataclass(slots=True)
+class _Text:
+    """A cuttable string and where it sits in the payload."""
+
+    holder: dict[str, Any]
+    key: str
+
+    @property
+    def value(self) -> str:
+        return str(self.holder[self.key])
+
+    def cut(self, length: int) -> None:
+        if len(self.value) <= length:
+            return
+        self.holder[self.key] = self.value[: length - 1].rstrip() + _ELLIPSIS
+        metadata = self.holder.get("metadata")
+        flagged = metadata if isinstance(metadata, dict) else self.holder
+        flagged["truncated"] = True
+
+
+def fit(payload: Any, max_tokens: int) -> Any:
+    """Cut the longest texts of a JSON-like payload until it fits ``max_tokens``.
+
+    Every text keeps at least 200 characters; nothing is dropped. Cut texts end in "…" and their
+    object (or its ``metadata``) says ``truncated: true``.
+
+    :param payload: JSON-like data owned by the caller of this function; changed in place.
+    :raises EagleError: it cannot fit even so; says to ask for fewer results.
+    """
+    excess = _tokens(payload) - max_tokens
+    if excess <= 0:
+        return payload
+    texts = list(_texts(payload))
+    fixed = _tokens(payload) - sum(estimate_tokens(text.value) for text in texts)
+    lengths = sorted(len(text.value) for text in texts)
+    low, high = _SHORTEST, lengths[-1] if lengths else _SHORTEST
+    while low < high:  # the largest common length at which all texts fit
+        middle = (low + high + 1) // 2
+        cost = fixed + sum(estimate_tokens(text.value[:middle]) for text in texts)
+        low, high = (middle, high) if cost <= max_tokens else (low, middle - 1)
+    for text in texts:
+        text.cut(low)
+    if _tokens(payload) > max_tokens * 1.1:
+        raise EagleError(
+            "The answer does not fit mcp.max_result_tokens even with shortened texts; "
+            "ask for fewer results (top_k, limit) or a narrower scope.",
+            code=ErrorCode.INVALID_ARGUMENT,
+        )
+    return payload
+
+
+def _tokens(payload: Any) -> int:
+    return estimate_tokens(json.dumps(payload, ensure_ascii=False, separators=(",", ":")))
+
+
+def _texts(node: Any) -> Iterator[_Text]:
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key in _CUTTABLE and isinstance(value, str):
+                yield _Text(node, key)
+            else:
+                yield from _texts(value)
+    elif isinstance(node, list):
+        for item in node:
+            yield from _texts(item)

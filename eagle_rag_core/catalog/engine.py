@@ -1,0 +1,246 @@
+"""The connection to the catalog's database. All SQL that only SQLite understands is here.
+
+SQLite runs in WAL mode: any number of readers beside one writer, in any number of processes.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Pool, QueuePool, create_engine, event, exc
+from sqlalchemy.engine import URL, make_url
+
+from eagle_rag_core.errors import ConfigError, EagleError, StorageError
+
+#: Connections kept open; more are opened under pressure and closed again.
+_POOL_SIZE = 32
+_POOL_OVERFLOW = 32
+#: How long a call waits for a connection, and a writer for the writer before it.
+_WAIT_SECONDS = 10
+_BEGIN = "eagle_begin"
+
+
+class Catalog:
+    """The catalog of one deployment: a pool of connections, bound to one namespace.
+
+    Safe to share between threads, and across ``fork``: the child opens connections of its own.
+
+    :param url: SQLAlchemy URL, ``sqlite:///<file>`` or ``postgresql+psycopg://…``.
+    :raises ConfigError: the URL cannot be used at all. Nothing is opened yet.
+    """
+
+    def __init__(self, url: str, *, namespace: str) -> None:
+        self.namespace = namespace
+        self._url = _checked(url)
+        self._engine = _engine(self._url)
+        self._readers, self._writers = _faces(self._engine)
+        _open_catalogs.add(self)
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A connection that sees one consistent snapshot for the whole block.
+
+        :raises StorageError: the database cannot be used right now.
+        """
+        with _our_errors(), self._readers.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """A transaction: committed to disk at the end of the block, undone by any exception.
+
+        Writers on SQLite come one after another; keep the block short.
+
+        :raises StorageError: the database cannot be used right now; nothing was written.
+        """
+        with _our_errors(), self._writers.begin() as connection:
+            yield connection
+
+    def migrate(self) -> None:
+        """Create the database, or bring it to the schema of this version.
+
+        Any number of processes may do so at once.
+
+        :raises StorageError: the file or server cannot be used, or a newer version wrote it.
+        """
+        from eagle_rag_core.catalog import migration
+
+        if self._url.get_backend_name() == "sqlite":
+            _create_file(_file(self._url))
+        with _our_errors(_at_start(self._url)):
+            with self._readers.connect() as connection:
+                current = migration.stored_revision(connection)
+            if current == migration.HEAD_REVISION:
+                return
+            engine = _engine(self._url, foreign_keys=False)
+            try:
+                with _faces(engine)[1].begin() as connection:
+                    migration.upgrade(connection)
+            finally:
+                engine.dispose()
+
+    def close(self) -> None:
+        """Close all idle connections; the catalog opens new ones when it is used again."""
+        self._engine.dispose()
+
+
+def _checked(text: str) -> URL:
+    try:
+        url = make_url(text)
+    except exc.ArgumentError:
+        raise ConfigError(
+            "The setting database.url is not a database URL; "
+            "use sqlite:///<file> or postgresql+psycopg://<user>@<host>/<database>."
+        ) from None
+    backend = url.get_backend_name()
+    if backend == "postgresql":
+        return url
+    if backend != "sqlite":
+        raise ConfigError(
+            f"The setting database.url names {backend!r}; the catalog lives in sqlite or postgresql."
+        )
+    if not url.database or url.database == ":memory:" or url.database.startswith("file:"):
+        raise ConfigError("The setting database.url must name a file: sqlite:///<file>.")
+    return url.set(database=str(Path(url.database).expanduser().absolute()))
+
+
+def _engine(url: URL, *, foreign_keys: bool = True) -> Engine:
+    try:
+        engine = create_engine(
+            url,
+            poolclass=QueuePool,
+            pool_size=_POOL_SIZE,
+            max_overflow=_POOL_OVERFLOW,
+            pool_timeout=_WAIT_SECONDS,
+            # A server may drop idle connections; a file does not.
+            pool_pre_ping=url.get_backend_name() != "sqlite",
+        )
+    except ImportError:
+        raise ConfigError(
+            f"The setting database.url needs the driver {url.get_driver_name()!r}, "
+            "which is not installed."
+        ) from None
+    if url.get_backend_name() == "sqlite":
+        _speak_sqlite(engine, foreign_keys)
+    return engine
+
+
+def _faces(engine: Engine) -> tuple[Engine, Engine]:
+    """Two views of one pool: for snapshots, and for transactions that write."""
+    if engine.dialect.name == "sqlite":
+        # A transaction that reads first and writes later fails when somebody else wrote in
+        # between; taking the write lock at once waits instead.
+        return (
+            engine.execution_options(**{_BEGIN: "BEGIN"}),
+            engine.execution_options(**{_BEGIN: "BEGIN IMMEDIATE"}),
+        )
+    snapshot = engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+    return snapshot, engine
+
+
+def _speak_sqlite(engine: Engine, foreign_keys: bool) -> None:
+    @event.listens_for(engine, "connect")
+    def prepare(connection: sqlite3.Connection, record: Any) -> None:
+        # The driver's own transaction control leaves reads and DDL outside of transactions.
+        connection.isolation_level = None
+        # Before all else: switching to WAL waits for other processes too.
+        connection.execute(f"PRAGMA busy_timeout = {_WAIT_SECONDS * 1000}")
+        connection.execute("PRAGMA journal_mode = WAL")
+        # What was acknowledged survives a power cut.
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA foreign_keys = {'ON' if foreign_keys else 'OFF'}")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        connection.exec_driver_sql(connection.get_execution_options()[_BEGIN])
+
+
+def _file(url: URL) -> Path:
+    assert url.database is not None
+    return Path(url.database)
+
+
+def _create_file(path: Path) -> None:
+    """Create the database file, readable for its owner only, and its folder."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+    except OSError as error:
+        raise StorageError(
+            f"The catalog {path} cannot be created or written; "
+            "check the settings home and database.url and the rights on that folder.",
+            retryable=False,
+        ) from error
+
+
+def _at_start(url: URL) -> str:
+    """Where the database is, for the operator who starts the process; no password in it."""
+    if url.get_backend_name() == "sqlite":
+        return f"The catalog {url.database} (settings home and database.url)"
+    return f"The catalog on {url.host or 'the local server'} (setting database.url)"
+
+
+@contextmanager
+def _our_errors(subject: str = "The catalog") -> Iterator[None]:
+    """Turn what the driver raises when the database cannot be used into our own error."""
+    try:
+        yield
+    except EagleError:
+        raise
+    except exc.TimeoutError as error:
+        raise StorageError(
+            f"{subject} is overloaded: no connection became free in {_WAIT_SECONDS} s.",
+            retry_after_s=1.0,
+        ) from error
+    except exc.DBAPIError as error:
+        if isinstance(error, exc.IntegrityError | exc.ProgrammingError | exc.DataError):
+            raise  # a mistake of ours, not the database's state
+        raise _storage_error(subject, error.orig) from error
+
+
+def _storage_error(subject: str, cause: BaseException | None) -> StorageError:
+    code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return StorageError(f"{subject} is busy with other writers.", retry_after_s=1.0)
+    if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+        return StorageError(
+            f"{subject} is not a database or is damaged; move the file away or restore a backup.",
+            retryable=False,
+        )
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        return StorageError(
+            f"{subject} cannot be opened for writing; "
+            "check that the file and its folder exist and are writable.",
+            retryable=False,
+        )
+    if code == sqlite3.SQLITE_FULL:
+        return StorageError(f"{subject} cannot grow: the disk is full.")
+    return StorageError(f"{subject} cannot be used right now.")
+
+
+# SQLite forbids to carry connections across a fork, and even open *idle* ones confuse the locks
+# of new ones in the child. So idle ones are closed before a fork; those in use at that moment
+# are kept alive in the child, never closed, because closing them would release the parent's.
+_open_catalogs: weakref.WeakSet[Catalog] = weakref.WeakSet()
+_abandoned: list[Pool] = []
+
+
+def _before_fork() -> None:
+    for catalog in list(_open_catalogs):
+        catalog._engine.dispose()
+
+
+def _after_fork_in_child() -> None:
+    for catalog in list(_open_catalogs):
+        _abandoned.append(catalog._engine.pool)
+        catalog._engine.dispose(close=False)
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
+    os.register_at_fork(before=_before_fork, after_in_child=_after_fork_in_child)

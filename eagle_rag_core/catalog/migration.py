@@ -1,0 +1,54 @@
+"""Bringing a database to the schema of this version, with alembic."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sqlalchemy import Connection, column, inspect, select, table, text
+
+from eagle_rag_core.errors import StorageError
+
+#: The newest file below ``migrations/versions``. Kept here, because reading the stored revision
+#: and comparing takes microseconds and importing alembic a second.
+HEAD_REVISION = "0001"
+
+_SCRIPTS = Path(__file__).parent / "migrations"
+_version = table("alembic_version", column("version_num"))
+#: Any constant: names the lock under which one process migrates a PostgreSQL database.
+_MIGRATION_LOCK = 0x6561676C65
+
+
+def stored_revision(connection: Connection) -> str | None:
+    """The schema revision of the database; None when it is new."""
+    if not inspect(connection).has_table(_version.name):
+        return None
+    revision: str | None = connection.scalar(select(_version.c.version_num))
+    return revision
+
+
+def upgrade(tx: Connection) -> None:
+    """Run the missing migrations inside ``tx``: all of them or none.
+
+    :raises StorageError: the database was written by a newer version.
+    """
+    from alembic import command
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+    if tx.dialect.name == "postgresql":
+        tx.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
+    # Another process may have finished while this one waited for its turn.
+    current = stored_revision(tx)
+    if current == HEAD_REVISION:
+        return
+    config = Config()
+    config.set_main_option("script_location", str(_SCRIPTS).replace("%", "%%"))
+    config.attributes["connection"] = tx
+    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    if current is not None and current not in known:
+        raise StorageError(
+            "The catalog was written by a newer version of eagle-rag-core; upgrade this "
+            "installation, or point the settings home or database.url at another catalog.",
+            retryable=False,
+        )
+    command.upgrade(config, "head")

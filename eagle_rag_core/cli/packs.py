@@ -1,0 +1,58 @@
+"""``eagle-rag packs``: reads metadata and manifests, never imports a pack."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from eagle_rag_core.cli.options import CommonOptions, common_options, load
+
+
+@click.group()
+def packs() -> None:
+    """Show installed domain packs."""
+
+
+@packs.command("list")
+@common_options
+@click.option("--json", "as_json", is_flag=True)
+def list_(common: CommonOptions, as_json: bool) -> None:
+    """List installed packs with their state under the active profile."""
+    records = _records(common)
+    if as_json:
+        click.echo(json.dumps([record.as_dict() for record in records], indent=2))
+        return
+    if not records:
+        click.echo("No domain packs are installed.")
+    for record in records:
+        reason = f"  {record.reason}" if record.reason else ""
+        dist = f"{record.distribution} {record.version}"
+        click.echo(f"{record.namespace:<20} {record.state:<16} {dist}{reason}")
+
+
+@packs.command("show")
+@click.argument("namespace")
+@common_options
+def show(common: CommonOptions, namespace: str) -> None:
+    """Show everything known about one pack."""
+    from eagle_rag_core.errors import ErrorCode, PluginError
+    from eagle_rag_core.settings.suggest import did_you_mean
+
+    records = _records(common)
+    folded = namespace.replace("-", "_")
+    found = [record for record in records if folded in (record.namespace, record.distribution)]
+    if not found:
+        known = [record.namespace for record in records]
+        raise PluginError(
+            f"No installed pack has the namespace {namespace!r}{did_you_mean(folded, known)}",
+            code=ErrorCode.PLUGIN_FAILED,
+        )
+    for record in found:
+        click.echo(json.dumps(record.as_dict(), indent=2))
+
+
+def _records(common: CommonOptions):  # type: ignore[no-untyped-def]
+    from eagle_rag_core.plugins.manager import survey
+
+    return survey(load(common).plugins)

@@ -1,0 +1,70 @@
+"""``eagle-rag search`` and ``eagle-rag query``."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from eagle_rag_core.cli.options import CommonOptions, common_options, opened
+from eagle_rag_core.types import COMMAND_LINE, ScopeRequest
+
+
+@click.command()
+@click.argument("query")
+@common_options
+@click.option("--kb", default="", help="Knowledge base; all when omitted.")
+@click.option("--top-k", default=5, show_default=True, type=click.IntRange(1, 100))
+@click.option("--json", "as_json", is_flag=True, help="The result as core_retrieve_text gives it.")
+def search(common: CommonOptions, query: str, kb: str, top_k: int, as_json: bool) -> None:
+    """Find the passages that best match QUERY."""
+    from eagle_rag_core.api.parameters import words
+    from eagle_rag_core.api.results import text_hit
+
+    with opened(common) as app:
+        found = app.services().search.search(
+            COMMAND_LINE, words(query), top_k=top_k, request=ScopeRequest(kb_name=kb)
+        )
+    if as_json:
+        click.echo(json.dumps([text_hit(hit) for hit in found.hits], ensure_ascii=False, indent=2))
+        return
+    for step in found.steps:
+        if step.status != "ok":
+            click.echo(f"({step.name} {step.status}: {step.detail})", err=True)
+    if not found.hits:
+        click.echo("Nothing found.")
+    for rank, hit in enumerate(found.hits, 1):
+        page = f", page {hit.page}" if hit.page else ""
+        click.secho(f"{rank}. {hit.title}{page}  [{hit.score:.3f}]", bold=True)
+        click.echo(f"   {hit.path or '(whole document)'} · {hit.kb_name} · {hit.document_id}")
+        click.echo("   " + " ".join(hit.text.split())[:400])
+
+
+@click.command()
+@click.argument("question")
+@common_options
+@click.option("--kb", default="", help="Knowledge base; all when omitted.")
+@click.option(
+    "--mode",
+    type=click.Choice(["auto", "text", "visual", "hybrid"]),
+    default="auto",
+    show_default=True,
+)
+@click.option("--json", "as_json", is_flag=True, help="The result as core_query gives it.")
+def query(common: CommonOptions, question: str, kb: str, mode: str, as_json: bool) -> None:
+    """Answer QUESTION from the ingested documents, with citations."""
+    from eagle_rag_core.api.parameters import words
+    from eagle_rag_core.api.results import query_result
+
+    with opened(common) as app:
+        answer = app.services().answer.answer(
+            COMMAND_LINE, words(question), mode=mode, request=ScopeRequest(kb_name=kb)
+        )
+    if as_json:
+        click.echo(json.dumps(query_result(answer), ensure_ascii=False, indent=2))
+        return
+    click.echo(answer.answer)
+    for source in answer.sources:
+        page = f", page {source.page}" if source.page else ""
+        place = f" · {source.path}" if source.path else ""
+        click.echo(f"  [{source.n}] {source.title}{place}{page} ({source.document_id})")

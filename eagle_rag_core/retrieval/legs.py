@@ -1,0 +1,148 @@
+"""The core's own legs: dense and lexical search over the active text collection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from eagle_rag_core.errors import ModelError
+from eagle_rag_core.models.analyzer import analyze
+from eagle_rag_core.models.scripts import scripts_of
+from eagle_rag_core.types import Leg, LegRequest, ScoredNode, Step, TextEmbedder
+from eagle_rag_core.vectors.store import Collection, VectorStore
+
+if TYPE_CHECKING:
+    from eagle_rag_core.vectors.store import Vector
+
+DENSE = "dense"
+LEXICAL = "lexical"
+#: Names of the core's legs; legs of packs are called otherwise.
+CORE_LEGS = (DENSE, LEXICAL)
+
+
+@dataclass(frozen=True, slots=True)
+class ActiveCollection:
+    """The collection that searches read, and the fingerprint of the embedder that filled it."""
+
+    collection: Collection
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextIndex:
+    """What the core's legs search.
+
+    :param active: the active text collection right now, None while nothing was ever ingested;
+        asked once per search.
+    :param in_process: store and embedder both compute in this process. Their legs then run in
+        the calling thread, which is faster; otherwise in worker threads, which can be given up.
+    """
+
+    store: VectorStore
+    active: Callable[[], ActiveCollection | None]
+    embedder: TextEmbedder
+    in_process: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedLeg:
+    """A leg that takes part in one search.
+
+    :param positive_only: see :class:`~eagle_rag_core.retrieval.fusion.RankedLeg`.
+    :param inline: cannot hang; runs in the calling thread.
+    """
+
+    leg: Leg
+    positive_only: bool = False
+    inline: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TextPlan:
+    """The core's legs for one query, and why others are off.
+
+    :param terms: the analysed query with its expansion, as the lexical leg searches it.
+    """
+
+    legs: tuple[PlannedLeg, ...]
+    off: tuple[Step, ...]
+    terms: tuple[str, ...]
+
+
+def plan_text_legs(index: TextIndex, query: str, expansion: Sequence[str] = ()) -> TextPlan:
+    """Decide which of the core's legs work for ``query``.
+
+    :param expansion: further words for the lexical leg. A term the query has already is not
+        counted twice.
+    """
+    terms = lexical_terms(query, expansion)
+    active = index.active()
+    if active is None:
+        reason = "Nothing has been ingested yet."
+        return TextPlan((), tuple(Step(name, "skipped", reason) for name in CORE_LEGS), terms)
+    legs: list[PlannedLeg] = []
+    off: list[Step] = []
+    if reason := _why_no_dense(index.embedder, active, query):
+        off.append(Step(DENSE, "skipped", reason))
+    else:
+        legs.append(_dense(index, active.collection))
+    if terms:
+        legs.append(_lexical(index, active.collection, terms))
+    else:
+        off.append(Step(LEXICAL, "skipped", "The query has no words to look up."))
+    return TextPlan(tuple(legs), tuple(off), terms)
+
+
+def lexical_terms(query: str, expansion: Sequence[str]) -> tuple[str, ...]:
+    """Terms of the query as often as they occur, then the new ones of ``expansion`` once each."""
+    terms = analyze(query)
+    known = set(terms)
+    added = dict.fromkeys(term for text in expansion for term in analyze(text))
+    return (*terms, *(term for term in added if term not in known))
+
+
+def _why_no_dense(embedder: TextEmbedder, active: ActiveCollection, query: str) -> str:
+    """The reason the dense leg is off, "" when it is on."""
+    if embedder.dim == 0:
+        return "No text embedder is configured; the search is lexical only."
+    if embedder.fingerprint != active.fingerprint or embedder.dim != active.collection.dim:
+        return (
+            "The index was built with another embedder than this process has "
+            f"({embedder.name}); the search is lexical only."
+        )
+    foreign = scripts_of(query) - embedder.scripts if embedder.scripts else frozenset()
+    if foreign:
+        return (
+            f"The embedder ({embedder.name}) does not know the script of the query "
+            f"({', '.join(sorted(foreign))}); the search is lexical only."
+        )
+    return ""
+
+
+def _dense(index: TextIndex, collection: Collection) -> PlannedLeg:
+    embedder = index.embedder
+    embed = cache(lambda query: _query_vector(embedder, query))  # a refill asks again
+
+    def retrieve(request: LegRequest) -> list[ScoredNode]:
+        vector = embed(request.query)
+        return index.store.search_dense(collection, vector, request.scope, request.limit)
+
+    return PlannedLeg(Leg(DENSE, retrieve, embedder.dense_weight), inline=index.in_process)
+
+
+def _query_vector(embedder: TextEmbedder, query: str) -> Vector:
+    import numpy as np
+
+    vector = np.asarray(embedder.embed_query(query), dtype=np.float32)
+    if vector.shape != (embedder.dim,):
+        raise ModelError(f"The embedder {embedder.name} gave a vector of the wrong length.")
+    return vector
+
+
+def _lexical(index: TextIndex, collection: Collection, terms: Sequence[str]) -> PlannedLeg:
+    def retrieve(request: LegRequest) -> list[ScoredNode]:
+        return index.store.search_lexical(collection, terms, request.scope, request.limit)
+
+    return PlannedLeg(Leg(LEXICAL, retrieve), positive_only=True, inline=index.in_process)

@@ -1,0 +1,137 @@
+"""A bounded pool for code that may never return.
+
+Work that overruns its deadline cannot be stopped in Python, only left behind. Here it is
+counted: a name with too much work left behind is refused until some of it ends, and the threads
+are daemons, so that a hanging one cannot keep the process from exiting.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextvars import Context, copy_context
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Stuck(Exception):
+    """Earlier work of the same name overran its deadline and is still running."""
+
+
+class Overrun(Exception):
+    """The work did not finish within its deadline."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    future: Future[Any]
+    call: Callable[[], Any]
+    context: Context
+
+
+class WorkerPool:
+    """Runs callables in daemon threads, each with the caller's context variables.
+
+    :param workers: threads at most; further work waits for a free one.
+    :param stuck_per_name: how many overrun calls of one name may still be running before new
+        ones are refused.
+    """
+
+    def __init__(self, workers: int = 16, stuck_per_name: int = 2) -> None:
+        self._max_workers = workers
+        self._stuck_per_name = stuck_per_name
+        self._queue: SimpleQueue[_Work | None] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._threads = 0
+        self._idle = 0
+        self._stuck: Counter[str] = Counter()
+
+    def start(self, name: str, call: Callable[[], T]) -> Task[T]:
+        """Start ``call``; its result is waited for with :meth:`Task.result`.
+
+        :raises Stuck: too many earlier calls of this name never came back.
+        """
+        work = _Work(Future(), call, copy_context())
+        with self._lock:
+            if self._stuck[name] >= self._stuck_per_name:
+                raise Stuck(name)
+            if self._idle:
+                self._idle -= 1
+            elif self._threads < self._max_workers:
+                self._threads += 1
+                threading.Thread(target=self._serve, name="retrieval", daemon=True).start()
+        self._queue.put(work)
+        return Task(self, name, work.future)
+
+    def stuck(self) -> dict[str, int]:
+        """Overrun calls that are still running, by name; for health reports."""
+        with self._lock:
+            return {name: count for name, count in self._stuck.items() if count}
+
+    def close(self) -> None:
+        """Let the threads end after the work they have."""
+        with self._lock:
+            threads = self._threads
+        for _ in range(threads):
+            self._queue.put(None)
+
+    def leave_behind(self, name: str, future: Future[Any]) -> None:
+        """Cancel work nobody waits for any more, or count it until it ends."""
+        if future.cancel():
+            return
+        with self._lock:
+            self._stuck[name] += 1
+        future.add_done_callback(lambda _: self._came_back(name))
+
+    def _came_back(self, name: str) -> None:
+        with self._lock:
+            self._stuck[name] -= 1
+
+    def _serve(self) -> None:
+        while (work := self._next()) is not None:
+            if not work.future.set_running_or_notify_cancel():
+                continue
+            try:
+                result = work.context.run(work.call)
+            except BaseException as error:  # whatever it raises is for the one who waits
+                work.future.set_exception(error)
+            else:
+                work.future.set_result(result)
+            del work  # an idle thread keeps no caller's data alive
+
+    def _next(self) -> _Work | None:
+        try:
+            return self._queue.get_nowait()
+        except Empty:
+            with self._lock:
+                self._idle += 1
+            return self._queue.get()
+
+
+class Task(Generic[T]):
+    """Work in progress."""
+
+    def __init__(self, pool: WorkerPool, name: str, future: Future[T]) -> None:
+        self._pool = pool
+        self._name = name
+        self._future = future
+
+    def result(self, timeout: float) -> T:
+        """The call's result, or the exception it raised.
+
+        :param timeout: seconds to wait at most.
+        :raises Overrun: the time is up; the work is cancelled or left behind.
+        """
+        try:
+            error = self._future.exception(timeout)
+        except TimeoutError:
+            self._pool.leave_behind(self._name, self._future)
+            raise Overrun(self._name) from None
+        if error is not None:
+            raise error
+        return self._future.result()

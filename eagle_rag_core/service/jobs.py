@@ -1,0 +1,25 @@
+"""Looking after ingest jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eagle_rag_core.jobs.queue import JobQueue
+from eagle_rag_core.types import Caller, Job, JobStatus
+
+
+class JobService:
+    """Jobs as their submitters see them."""
+
+    def __init__(self, queue: JobQueue) -> None:
+        self._queue = queue
+
+    def get(self, caller: Caller, job_id: str) -> Job:
+        """:raises NotFound: no such job, or one of a knowledge base the caller may not read."""
+        return self._queue.get(caller, job_id)
+
+    def list(
+        self, caller: Caller, *, statuses: Sequence[JobStatus] = (), limit: int = 50
+    ) -> list[Job]:
+        """The newest jobs first."""
+        return self._queue.list(caller, statuses=statuses, limit=limit)

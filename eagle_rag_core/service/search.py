@@ -1,0 +1,28 @@
+"""Searching for passages."""
+
+from __future__ import annotations
+
+from eagle_rag_core.catalog import scopes
+from eagle_rag_core.catalog.engine import Catalog
+from eagle_rag_core.retrieval.orchestrator import Orchestrator, SearchOutcome
+from eagle_rag_core.types import Caller, ScopeRequest
+
+
+class SearchService:
+    """Resolves what the caller may see, then searches it."""
+
+    def __init__(self, catalog: Catalog, orchestrator: Orchestrator) -> None:
+        self._catalog = catalog
+        self._orchestrator = orchestrator
+
+    def search(
+        self, caller: Caller, query: str, *, top_k: int, request: ScopeRequest
+    ) -> SearchOutcome:
+        """The best passages for ``query`` inside the requested scope, best first.
+
+        :raises NotFound: an unknown (or forbidden) knowledge base.
+        :raises InvalidArgument: a bad filter.
+        """
+        with self._catalog.read() as conn:
+            scope = scopes.resolve(conn, self._catalog.namespace, caller, request)
+        return self._orchestrator.search(query, scope, top_k)

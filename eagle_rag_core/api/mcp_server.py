@@ -1,12 +1,11 @@
 """The MCP server object, and MCP over stdio.
 
-``python -m eagle_rag_core.api.mcp_server`` serves stdio, as the ``eagle-rag mcp --stdio`` command
-does.
+``python -m eagle_rag_core.api.mcp_server`` serves stdio, as ``eagle-rag mcp --stdio`` does.
 """
 
 from __future__ import annotations
 
-import logging
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -14,12 +13,13 @@ from typing import Any
 from fastmcp import FastMCP
 
 from eagle_rag_core import __version__
+from eagle_rag_core.api.stdout import reserved_stdout
 from eagle_rag_core.api.surface import FrozenSurface
 from eagle_rag_core.api.tools import EagleTool
 from eagle_rag_core.app import EagleApp
+from eagle_rag_core.bootstrap import Start
+from eagle_rag_core.errors import EagleError
 from eagle_rag_core.types import LOCAL, Caller
-
-_LOG = logging.getLogger(__name__)
 
 
 def build_server(
@@ -72,19 +72,26 @@ def _lifespan(app: EagleApp) -> Callable[[FastMCP[Any]], Any]:
     return run
 
 
-def serve_stdio(app: EagleApp) -> None:
-    """Serve until stdin closes."""
+def serve_stdio(start: Start) -> None:
+    """Open the app and serve it on stdin and stdout until stdin closes.
+
+    Whatever packs and libraries print while they are imported goes to stderr.
+    """
     import anyio
 
-    server = build_server(app)
-    anyio.run(lambda: server.run_stdio_async(show_banner=False))
+    with reserved_stdout() as give_back, start.app() as app:
+        server = build_server(app)
+        give_back()
+        anyio.run(lambda: server.run_stdio_async(show_banner=False))
 
 
 def main() -> None:
-    """Entry point of ``python -m eagle_rag_core.api.mcp_server``."""
-    from eagle_rag_core.cli.main import main as cli
-
-    cli(["mcp", "--stdio"])
+    """Entry point of ``python -m eagle_rag_core.api.mcp_server``; settings come from the file
+    and the environment."""
+    try:
+        serve_stdio(Start())
+    except EagleError as error:
+        sys.exit(f"Error [{error.code}]: {error.message}")
 
 
 if __name__ == "__main__":

@@ -55,20 +55,20 @@ def fit(payload: Any, max_tokens: int) -> Any:
     :param payload: JSON-like data owned by the caller of this function; changed in place.
     :raises EagleError: it cannot fit even so; says to ask for fewer results.
     """
-    excess = _tokens(payload) - max_tokens
-    if excess <= 0:
+    if _tokens(payload) <= max_tokens:
         return payload
     texts = list(_texts(payload))
-    fixed = _tokens(payload) - sum(estimate_tokens(text.value) for text in texts)
+    fixed = _tokens(payload) - sum(_tokens(text.value) for text in texts)
     lengths = sorted(len(text.value) for text in texts)
     low, high = _SHORTEST, lengths[-1] if lengths else _SHORTEST
     while low < high:  # the largest common length at which all texts fit
         middle = (low + high + 1) // 2
-        cost = fixed + sum(estimate_tokens(text.value[:middle]) for text in texts)
+        # The slack pays for ellipses, flags and rounding.
+        cost = fixed + sum(_tokens(text.value[:middle]) + 8 for text in texts)
         low, high = (middle, high) if cost <= max_tokens else (low, middle - 1)
     for text in texts:
         text.cut(low)
-    if _tokens(payload) > max_tokens * 1.1:
+    if _tokens(payload) > max_tokens:
         raise EagleError(
             "The answer does not fit mcp.max_result_tokens even with shortened texts; "
             "ask for fewer results (top_k, limit) or a narrower scope.",

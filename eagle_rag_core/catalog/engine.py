@@ -90,6 +90,10 @@ class Catalog:
         self._engine.dispose()
 
 
+#: The first with ``RETURNING``.
+_OLDEST_SQLITE = (3, 35)
+
+
 def _checked(text: str) -> URL:
     try:
         url = make_url(text)
@@ -103,10 +107,15 @@ def _checked(text: str) -> URL:
         return url
     if backend != "sqlite":
         raise ConfigError(
-            f"The setting database.url names {backend!r}; the catalog lives in sqlite or postgresql."
+            f"The setting database.url names {backend!r}; the catalog needs sqlite or postgresql."
         )
     if not url.database or url.database == ":memory:" or url.database.startswith("file:"):
         raise ConfigError("The setting database.url must name a file: sqlite:///<file>.")
+    if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
+        raise ConfigError(
+            f"The SQLite {sqlite3.sqlite_version} of this Python is too old; 3.35 is needed. "
+            "Use another Python, or PostgreSQL by the setting database.url."
+        )
     return url.set(database=str(Path(url.database).expanduser().absolute()))
 
 

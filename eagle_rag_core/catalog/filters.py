@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from sqlalchemy import (
@@ -26,11 +26,9 @@ from sqlalchemy import (
     Double,
     Text,
     and_,
-    bindparam,
     case,
     cast,
     exists,
-    func,
     not_,
     or_,
 )
@@ -65,7 +63,6 @@ _COMPARE: dict[FilterOp, Callable[[Any, Any], ColumnElement[bool]]] = {
 #: A plain decimal, written so that Python and PostgreSQL read the pattern alike; bounded, so
 #: that no database overflows when it converts one.
 _DECIMAL = r"\A-?[0-9]{1,30}(\.[0-9]{1,30})?\Z"
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
 def matching(conditions: Sequence[Condition]) -> list[ColumnElement[bool]]:
@@ -140,13 +137,13 @@ def _metadata(key: str, op: FilterOp, value: str) -> ColumnElement[bool]:
     if op is FilterOp.NE:
         return or_(column.is_(None), column != value)
     if op not in _COMPARE or not re.search(_DECIMAL, value):
-        return func.coalesce(_text(column, op, value), False)
+        return _text(column, op, value)
     compare = _COMPARE[op]
     # CASE, because a database may evaluate the sides of AND in any order and the conversion of
     # a text that is no number fails.
     return case(
         (column.regexp_match(_DECIMAL), compare(cast(column, Double), float(value))),
-        else_=func.coalesce(compare(column, value), False),
+        else_=compare(column, value),
     )
 
 
@@ -195,20 +192,27 @@ def _inside(column: ColumnElement[str], first: str, last: str) -> ColumnElement[
 
 
 def _span(name: str, value: str) -> tuple[str, str]:
-    """The first and last instant that a date or a date and time stands for."""
+    """The first and last instant that a date, or a date and time, stands for."""
     text = value.strip()
     try:
+        if day := _day(text):
+            start = datetime.combine(day, time(), UTC)
+            return ids.iso(start), ids.iso(start + timedelta(days=1, microseconds=-1))
         moment = datetime.fromisoformat(text)
-        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        first = ids.iso(moment)
-        if not _DATE.fullmatch(text):
-            return first, first
-        return first, ids.iso(moment + timedelta(days=1) - timedelta(microseconds=1))
+        instant = ids.iso(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+        return instant, instant
     except (ValueError, OverflowError):
         raise InvalidArgument(
             f"The value of the filter on {name} is not a date; write 2026-01-31 or "
             "2026-01-31T08:00:00Z."
         ) from None
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
 
 
 def _unknown(what: str, given: str, allowed: list[str]) -> InvalidArgument:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import BindParameter, ColumnElement, String, bindparam, select
+from sqlalchemy import BindParameter, ColumnElement, Integer, String, bindparam, cast, select
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
@@ -33,17 +33,19 @@ def _on_postgresql(element: _ArrayElements, compiler: SQLCompiler, **options: An
     return f"json_array_elements_text(CAST({compiler.process(element.clauses, **options)} AS JSON))"
 
 
-def any_of(column: ColumnElement[Any], values: Iterable[str]) -> ColumnElement[bool]:
+def any_of(
+    column: ColumnElement[Any], values: Iterable[str] | Iterable[int]
+) -> ColumnElement[bool]:
     """``column`` is one of ``values``; nothing is one of none."""
     return any_of_bound(column, bindparam(None, as_array(values), type_=String, unique=True))
 
 
 def any_of_bound(column: ColumnElement[Any], array: BindParameter[str]) -> ColumnElement[bool]:
     """The same for statements prepared once; the parameter's value comes from :func:`as_array`."""
-    elements = _ArrayElements(array).table_valued("value")
-    return column.in_(select(elements.c.value))
+    value = _ArrayElements(array).table_valued("value").c.value
+    return column.in_(select(value if isinstance(column.type, String) else cast(value, Integer)))
 
 
-def as_array(values: Iterable[str]) -> str:
+def as_array(values: Iterable[str] | Iterable[int]) -> str:
     """The value of the parameter that stands for ``values``."""
     return json.dumps(list(values))

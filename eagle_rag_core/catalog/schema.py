@@ -57,10 +57,15 @@ documents = Table(
     Column("metadata", JSON, nullable=False, default=dict),
     # The one version readers see; switched in the transaction that writes it.
     Column("visible_version", String(32), nullable=False),
+    # Number of its chunks.
+    Column("chunks", Integer, nullable=False),
     Column("created_at", String(27), nullable=False),
     Column("updated_at", String(27), nullable=False),
-    Index(None, "namespace", "kb_name", "document_id"),
-    Index(None, "namespace", "source_uri"),
+    # All that the list of knowledge bases counts.
+    Index(None, "namespace", "kb_name", "language", "chunks"),
+    Index(None, "namespace", "updated_at", "document_id"),
+    # A chunk finds its document, and whether readers see it, by its version alone.
+    Index(None, "visible_version", unique=True),
 )
 
 document_tags = Table(
@@ -83,7 +88,6 @@ versions = Table(
     Column("content_hash", String(64), nullable=False),
     Column("fingerprint", String(64), nullable=False),
     Column("size", Integer, nullable=False),
-    Column("chunks", Integer, nullable=False),
     # The normalised text that every offset of the version refers to.
     Column("text", Text, nullable=False),
     Column("created_at", String(27), nullable=False),
@@ -120,6 +124,7 @@ chunks = Table(
     # What enrichers of packs added, by pack namespace.
     Column("fields", JSON, nullable=False, default=dict),
     Index(None, "version_id", "ordinal", unique=True),
+    Index(None, "version_id", "section"),
 )
 
 pack_records = Table(
@@ -184,13 +189,13 @@ jobs = Table(
     Column("lease_until", Float, nullable=False, default=0.0),
     Column("dedup_hit", Boolean, nullable=False, default=False),
     Column("dead", Boolean, nullable=False, default=False),
-    Column("cancel_requested", Boolean, nullable=False, default=False),
     Column("error_code", String(32), nullable=False, default=""),
     Column("error", Text, nullable=False, default=""),
     Column("created_at", String(27), nullable=False),
     Column("started_at", String(27), nullable=False, default=""),
     Column("finished_at", String(27), nullable=False, default=""),
     Index(None, "namespace", "status", "priority", "created_at"),
+    Index(None, "namespace", "created_at", "job_id"),
     Index(None, "document_id", "status"),
 )
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from eagle_rag_core.cli.options import CommonOptions, common_options, opened
+from eagle_rag_core.bootstrap import Start
+from eagle_rag_core.cli.options import common_options
 from eagle_rag_core.errors import EagleError
 from eagle_rag_core.types import COMMAND_LINE, IngestRequest, Job, JobStatus
 
@@ -41,7 +42,7 @@ class _Run:
 @click.option("--title", default="", help="Title, for a single source.")
 @click.option("--json", "as_json", is_flag=True, help="Print the jobs as JSON.")
 def ingest(
-    common: CommonOptions,
+    start: Start,
     sources: Sequence[str],
     kb: str,
     tags: Sequence[str],
@@ -56,7 +57,7 @@ def ingest(
     template = IngestRequest(
         source_uri="", kb_name=kb, source_type=source_type, title=title, tags=tuple(tags)
     )
-    with opened(common) as app:
+    with start.app() as app:
         run = _submit(app, list(_expand(sources)), template)
         app.start()
         _wait(app, run, quiet=as_json)

@@ -6,7 +6,8 @@ import json
 
 import click
 
-from eagle_rag_core.cli.options import CommonOptions, common_options, opened
+from eagle_rag_core.bootstrap import Start
+from eagle_rag_core.cli.options import common_options
 from eagle_rag_core.types import COMMAND_LINE, Job, JobStatus
 
 
@@ -16,9 +17,9 @@ from eagle_rag_core.types import COMMAND_LINE, Job, JobStatus
 @click.option("--status", type=click.Choice([str(status) for status in JobStatus]), default=None)
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 1000))
 @click.option("--json", "as_json", is_flag=True)
-def jobs(common: CommonOptions, job_id: str, status: str | None, limit: int, as_json: bool) -> None:
+def jobs(start: Start, job_id: str, status: str | None, limit: int, as_json: bool) -> None:
     """Show the newest ingest jobs, or one JOB_ID."""
-    with opened(common) as app:
+    with start.app() as app:
         service = app.services().jobs
         if job_id:
             found = [service.get(COMMAND_LINE, job_id)]

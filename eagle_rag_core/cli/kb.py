@@ -7,7 +7,8 @@ from dataclasses import asdict
 
 import click
 
-from eagle_rag_core.cli.options import CommonOptions, common_options, opened
+from eagle_rag_core.bootstrap import Start
+from eagle_rag_core.cli.options import common_options
 from eagle_rag_core.types import COMMAND_LINE
 
 
@@ -19,9 +20,9 @@ def kb() -> None:
 @kb.command("list")
 @common_options
 @click.option("--json", "as_json", is_flag=True)
-def list_(common: CommonOptions, as_json: bool) -> None:
+def list_(start: Start, as_json: bool) -> None:
     """List the knowledge bases with their sizes."""
-    with opened(common) as app:
+    with start.app() as app:
         found = app.services().kbs.list(COMMAND_LINE)
     if as_json:
         click.echo(json.dumps([asdict(item) for item in found], ensure_ascii=False, indent=2))

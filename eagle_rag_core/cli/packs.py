@@ -6,7 +6,8 @@ import json
 
 import click
 
-from eagle_rag_core.cli.options import CommonOptions, common_options, load
+from eagle_rag_core.bootstrap import Start
+from eagle_rag_core.cli.options import common_options
 
 
 @click.group()
@@ -17,9 +18,9 @@ def packs() -> None:
 @packs.command("list")
 @common_options
 @click.option("--json", "as_json", is_flag=True)
-def list_(common: CommonOptions, as_json: bool) -> None:
+def list_(start: Start, as_json: bool) -> None:
     """List installed packs with their state under the active profile."""
-    records = _records(common)
+    records = _records(start)
     if as_json:
         click.echo(json.dumps([record.as_dict() for record in records], indent=2))
         return
@@ -34,12 +35,12 @@ def list_(common: CommonOptions, as_json: bool) -> None:
 @packs.command("show")
 @click.argument("namespace")
 @common_options
-def show(common: CommonOptions, namespace: str) -> None:
+def show(start: Start, namespace: str) -> None:
     """Show everything known about one pack."""
     from eagle_rag_core.errors import ErrorCode, PluginError
     from eagle_rag_core.settings.suggest import did_you_mean
 
-    records = _records(common)
+    records = _records(start)
     folded = namespace.replace("-", "_")
     found = [record for record in records if folded in (record.namespace, record.distribution)]
     if not found:
@@ -52,7 +53,7 @@ def show(common: CommonOptions, namespace: str) -> None:
         click.echo(json.dumps(record.as_dict(), indent=2))
 
 
-def _records(common: CommonOptions):  # type: ignore[no-untyped-def]
+def _records(start: Start):  # type: ignore[no-untyped-def]
     from eagle_rag_core.plugins.manager import survey
 
-    return survey(load(common).plugins)
+    return survey(start.settings().plugins)

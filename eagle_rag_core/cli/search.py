@@ -6,7 +6,8 @@ import json
 
 import click
 
-from eagle_rag_core.cli.options import CommonOptions, common_options, opened
+from eagle_rag_core.bootstrap import Start
+from eagle_rag_core.cli.options import common_options
 from eagle_rag_core.types import COMMAND_LINE, ScopeRequest
 
 
@@ -16,12 +17,12 @@ from eagle_rag_core.types import COMMAND_LINE, ScopeRequest
 @click.option("--kb", default="", help="Knowledge base; all when omitted.")
 @click.option("--top-k", default=5, show_default=True, type=click.IntRange(1, 100))
 @click.option("--json", "as_json", is_flag=True, help="The result as core_retrieve_text gives it.")
-def search(common: CommonOptions, query: str, kb: str, top_k: int, as_json: bool) -> None:
+def search(start: Start, query: str, kb: str, top_k: int, as_json: bool) -> None:
     """Find the passages that best match QUERY."""
-    from eagle_rag_core.api.parameters import words
-    from eagle_rag_core.api.results import text_hit
+    from eagle_rag_core.tools.parameters import words
+    from eagle_rag_core.tools.results import text_hit
 
-    with opened(common) as app:
+    with start.app() as app:
         found = app.services().search.search(
             COMMAND_LINE, words(query), top_k=top_k, request=ScopeRequest(kb_name=kb)
         )
@@ -51,12 +52,12 @@ def search(common: CommonOptions, query: str, kb: str, top_k: int, as_json: bool
     show_default=True,
 )
 @click.option("--json", "as_json", is_flag=True, help="The result as core_query gives it.")
-def query(common: CommonOptions, question: str, kb: str, mode: str, as_json: bool) -> None:
+def query(start: Start, question: str, kb: str, mode: str, as_json: bool) -> None:
     """Answer QUESTION from the ingested documents, with citations."""
-    from eagle_rag_core.api.parameters import words
-    from eagle_rag_core.api.results import query_result
+    from eagle_rag_core.tools.parameters import words
+    from eagle_rag_core.tools.results import query_result
 
-    with opened(common) as app:
+    with start.app() as app:
         answer = app.services().answer.answer(
             COMMAND_LINE, words(question), mode=mode, request=ScopeRequest(kb_name=kb)
         )

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import click
 
-from eagle_rag_core.cli.options import CommonOptions, common_options, opened
+from eagle_rag_core.bootstrap import Start
+from eagle_rag_core.cli.options import common_options
 
 
 @click.command()
 @common_options
 @click.option("--host", default="", help="Address to bind (server.host).")
 @click.option("--port", default=-1, type=click.IntRange(-1, 65535), help="Port (server.port).")
-def serve(common: CommonOptions, host: str, port: int) -> None:
+def serve(start: Start, host: str, port: int) -> None:
     """Serve MCP at /mcp and REST, over HTTP."""
-    with opened(common) as app:
+    with start.app() as app:
         from eagle_rag_core.api.mcp_http import serve_http
 
         server = app.settings.server
@@ -25,20 +26,15 @@ def serve(common: CommonOptions, host: str, port: int) -> None:
 @click.option("--stdio", is_flag=True, help="Speak MCP on stdin and stdout.")
 @click.option("--host", default="", help="Address to bind (mcp.host).")
 @click.option("--port", default=-1, type=click.IntRange(-1, 65535), help="Port (mcp.port).")
-def mcp(common: CommonOptions, stdio: bool, host: str, port: int) -> None:
+def mcp(start: Start, stdio: bool, host: str, port: int) -> None:
     """Serve MCP alone: streamable HTTP, or stdio for a client that starts this command."""
-    from eagle_rag_core.cli.stdout import reserved_stdout
-
-    if not stdio:
-        with opened(common) as app:
-            if app.settings.mcp.transport != "stdio":
-                from eagle_rag_core.api.mcp_http import serve_http
-
-                conf = app.settings.mcp
-                serve_http(app, host=host or conf.host, port=conf.port if port < 0 else port)
-                return
-    with reserved_stdout() as give_back, opened(common) as app:
+    if stdio or start.settings().mcp.transport == "stdio":
         from eagle_rag_core.api.mcp_server import serve_stdio
 
-        give_back()
-        serve_stdio(app)
+        serve_stdio(start)
+        return
+    with start.app() as app:
+        from eagle_rag_core.api.mcp_http import serve_http
+
+        conf = app.settings.mcp
+        serve_http(app, host=host or conf.host, port=conf.port if port < 0 else port)

@@ -145,17 +145,19 @@ class IngestPipeline:
         )
         return Prepared(draft, rows, source.data)
 
-    def publish(self, tx: Connection, prepared: Prepared) -> list[str]:
-        """Make a prepared version the visible one, inside ``tx``.
+    def stage(self, prepared: Prepared) -> None:
+        """Put what the transaction needs where it belongs, before the transaction.
 
-        :returns: content hashes of originals that no version needs any more.
+        A crash in between leaves an unreferenced blob, which the next attempt finds in place.
         """
+        self._parts.blobs.put(prepared.draft.content_hash, prepared.original)
+
+    def publish(self, tx: Connection, prepared: Prepared) -> None:
+        """Make a prepared version the visible one, inside ``tx``."""
         parts = self._parts
-        parts.blobs.put(prepared.draft.content_hash, prepared.original)
         parts.store.write(tx, parts.collection, prepared.rows)
         retired = documents.publish(tx, parts.catalog.namespace, prepared.draft)
         parts.store.retire(tx, parts.collection, retired)
-        return retired
 
     def _rows(
         self,

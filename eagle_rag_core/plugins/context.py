@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
@@ -198,10 +198,3 @@ class PackContext:
                 "Keep ctx and use it when a tool or leg runs, not inside a register_* hook."
             )
         return self._late.bound
-
-
-def read_only(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """``options`` as a mapping that cannot be written to."""
-    from types import MappingProxyType
-
-    return MappingProxyType(dict(options))

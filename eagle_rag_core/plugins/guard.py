@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Final
 
 from eagle_rag_core.errors import GuardError
@@ -29,7 +29,6 @@ WRITER: Final = "core_ingest"
 
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _WORD: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
-_ADVICE: Final = "Packs only retrieve; name the tool after what it reads, e.g. {example!r}."
 
 
 def assert_rag_only_tool_name(full_name: str, *, namespace: str | None = None) -> None:
@@ -48,15 +47,11 @@ def assert_rag_only_tool_name(full_name: str, *, namespace: str | None = None) -
     if full_name == WRITER and namespace in (None, CORE):
         return
     words = _words_after_namespace(full_name, namespace)
-    if not words or words[0] not in READING_VERBS:
-        begin = f"begins with {words[0]!r}, which is" if words else "has"
-        raise _refusal(
-            full_name,
-            namespace,
-            f"{begin} not a known reading verb" if words else f"{begin} no reading verb",
+    for reason in (*_not_reading(words), *_acting(words)):
+        raise GuardError(
+            f"Tool name {full_name!r} is refused: {reason}. Packs only retrieve; name the tool "
+            f"after what it reads, e.g. '{namespace or 'pack'}_search_documents'."
         )
-    for reason in _acting_words(words):
-        raise _refusal(full_name, namespace, reason)
 
 
 def _check_spelling(name: str) -> None:
@@ -93,13 +88,21 @@ def split_words(name: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(name)]
 
 
-def _acting_words(words: Sequence[str]) -> Iterator[str]:
-    """Why the words after a reading verb act, one reason after the other."""
-    yield from (f"{word!r} acts" for word in words if _acts_alone(word))
-    yield from (f"{word!r} acts" for word in words if _glued(word))
-    yield from (
-        f"{''.join(part)!r} acts" for part in _rejoined(words) if _acts_alone("".join(part))
-    )
+def _not_reading(words: Sequence[str]) -> Iterator[str]:
+    if not words:
+        yield "it has no word after the namespace"
+    elif words[0] not in READING_VERBS:
+        yield f"it begins with {words[0]!r}, which is not a known reading verb"
+
+
+def _acting(words: Sequence[str]) -> Iterator[str]:
+    """Why the words of a name act, one reason after the other."""
+    for word in words:
+        if _acts_alone(word) or _glued(word):
+            yield f"{word!r} acts"
+    for torn in _torn(words):
+        if _acts_alone(torn):
+            yield f"its parts spell {torn!r}"
     for left, right in pairwise(words):
         if left in CONJUNCTIONS and right in NOUN_OR_VERB:
             yield f"{right!r} is a second command after {left!r}"
@@ -126,19 +129,9 @@ def _glued(word: str) -> bool:
     )
 
 
-def _rejoined(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Neighbours that may be one word torn apart: pairs, and runs of single letters."""
-    yield from pairwise(words)
-    run: list[str] = []
-    for word in (*words, ""):
-        if len(word) == 1:
-            run.append(word)
-        else:
-            if len(run) > 2:
-                yield tuple(run)
-            run = []
-
-
-def _refusal(name: str, namespace: str | None, reason: str) -> GuardError:
-    example = f"{namespace or 'pack'}_search_documents"
-    return GuardError(f"Tool name {name!r} is refused: {reason}. {_ADVICE.format(example=example)}")
+def _torn(words: Sequence[str]) -> Iterator[str]:
+    """Words that neighbours may be parts of: pairs, and runs of single letters."""
+    yield from map("".join, pairwise(words))
+    for single, run in groupby(words, key=lambda word: len(word) == 1):
+        if single:
+            yield "".join(run)

@@ -20,8 +20,10 @@ _ORDERS: Final = tuple(
         r"\b(instructions?|rules?|prompts?|guidelines?|polic(y|ies)|(other|previous) tools?)\b",
         r"</?\s*(important|system|instructions?|secret|admin|assistant|user|tool)\b",
         r"\bsystem (prompt|message)s?\b",
-        r"\b(you|the (model|assistant|agent|ai|llm)) (must|should|shall|has to|have to|needs? to)\b",
-        r"\b(do not|don't|never) (tell|inform|mention|reveal|warn|notify|ask) (the )?(user|anyone|it)\b",
+        r"\b(you|the (model|assistant|agent|ai|llm)) "
+        r"(must|should|shall|has to|have to|needs? to)\b",
+        r"\b(do not|don't|never) (tell|inform|mention|reveal|warn|notify|ask) "
+        r"(the )?(user|anyone|it)\b",
         r"\b(always|must) (call|use|invoke|run|prefer) (this|me)\b",
         r"\b(call|use|invoke|run) (this|me)( tool)? (first|before|instead)\b",
         r"\bbefore (using|calling|running|invoking) (any|all|every|other)\b",

@@ -106,7 +106,7 @@ class CollectionDeclaration(_Table):
 
 
 class Needs(_Table):
-    """``[needs]``: what the pack wants from its surroundings, shown by ``eagle-rag packs doctor``."""
+    """``[needs]``: what the pack wants from its surroundings; ``packs doctor`` shows it."""
 
     services: tuple[str, ...] = Field((), strict=False, description="Services it connects to.")
     env: tuple[str, ...] = Field((), strict=False, description="Environment variables it reads.")

@@ -27,8 +27,8 @@ def fold(name: str) -> str:
 
 def namespace_problem(name: str) -> str:
     """Why ``name`` cannot be the namespace of a pack, as a sentence; "" when it can."""
-    if name in RESERVED:
-        return f"The namespace {name!r} is reserved; choose another."
+    if name.partition("_")[0] in RESERVED:
+        return f"The namespace {name!r} is reserved or begins like a reserved one; choose another."
     if _PATTERN.fullmatch(name):
         return ""
     folded = fold(name)

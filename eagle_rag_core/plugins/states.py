@@ -70,3 +70,9 @@ class PackRecord:
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready form."""
         return {**asdict(self), "state": self.state.value}
+
+
+def brief(error: BaseException) -> str:
+    """Type and first line of an exception, for operators."""
+    first = (str(error).splitlines() or [""])[0]
+    return f"{type(error).__name__}: {first}"[:300].removesuffix(": ")

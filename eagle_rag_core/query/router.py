@@ -37,8 +37,7 @@ def choose_route(mode: str) -> Decision:
         return Decision(Route("text", f"{_NO_VISUAL}; only text could be searched."), (skipped,))
     if mode == VISUAL:
         raise EagleError(
-            f"{_NO_VISUAL}. Use mode 'text' or 'auto': figures and tables are found by the text "
-            "in and around them.",
+            f"{_NO_VISUAL}. Use mode 'text' or 'auto', which search the text of the documents.",
             code=ErrorCode.MODE_UNAVAILABLE,
         )
     raise InvalidArgument(f"mode must be one of {', '.join(MODES)}.")

@@ -18,16 +18,15 @@ MAX_SENTENCE = 500
 _WRAPPED_LINE = 40
 
 _ABBREVIATIONS = frozenset(
-    # titles and names
-    "mr mrs ms dr prof st sr jr rev hon gen col capt lt sgt gov sen rep messrs"
-    # references
-    " fig figs eq eqs tab sec secs ch vol vols no nos pp ed eds ref refs app art par cf al ibid"
-    # shorthand
-    " e.g i.e eg ie viz vs approx ca resp incl excl est max min avg dept univ"
-    # organisations
-    " inc ltd co corp bros assn"
-    # months
-    " jan feb mar apr jun jul aug sep sept oct nov dec".split()
+    word
+    for kind in (
+        "mr mrs ms dr prof st sr jr rev hon gen col capt lt sgt gov sen rep messrs",  # titles
+        "fig figs eq eqs tab sec secs ch vol vols no nos pp ed eds ref refs app art par cf al",
+        "e.g i.e eg ie viz vs approx ca resp incl excl est max min avg dept univ ibid",
+        "inc ltd co corp bros assn",
+        "jan feb mar apr jun jul aug sep sept oct nov dec",
+    )
+    for word in kind.split()
 )
 _CLOSERS = "\"'”’»)\\]}」』】）〉》"
 #: Full stops that need white space behind them, and those that end a sentence wherever they stand.

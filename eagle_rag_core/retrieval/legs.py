@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
+from eagle_rag_core.catalog.collections import CollectionInfo
 from eagle_rag_core.errors import ModelError
 from eagle_rag_core.models.analyzer import analyze
 from eagle_rag_core.models.scripts import scripts_of
@@ -23,14 +24,6 @@ CORE_LEGS = (DENSE, LEXICAL)
 
 
 @dataclass(frozen=True, slots=True)
-class ActiveCollection:
-    """The collection that searches read, and the fingerprint of the embedder that filled it."""
-
-    collection: Collection
-    fingerprint: str
-
-
-@dataclass(frozen=True, slots=True)
 class TextIndex:
     """What the core's legs search.
 
@@ -41,7 +34,7 @@ class TextIndex:
     """
 
     store: VectorStore
-    active: Callable[[], ActiveCollection | None]
+    active: Callable[[], CollectionInfo | None]
     embedder: TextEmbedder
     in_process: bool = True
 
@@ -82,17 +75,34 @@ def plan_text_legs(index: TextIndex, query: str, expansion: Sequence[str] = ()) 
     if active is None:
         reason = "Nothing has been ingested yet."
         return TextPlan((), tuple(Step(name, "skipped", reason) for name in CORE_LEGS), terms)
+    collection = Collection(active.namespace, active.name, active.kind, active.dim)
     legs: list[PlannedLeg] = []
     off: list[Step] = []
     if reason := _why_no_dense(index.embedder, active, query):
         off.append(Step(DENSE, "skipped", reason))
     else:
-        legs.append(_dense(index, active.collection))
+        legs.append(_dense(index, collection))
     if terms:
-        legs.append(_lexical(index, active.collection, terms))
+        legs.append(_lexical(index, collection, terms))
     else:
         off.append(Step(LEXICAL, "skipped", "The query has no words to look up."))
     return TextPlan(tuple(legs), tuple(off), terms)
+
+
+def weigh(
+    legs: Iterable[PlannedLeg], factors: Mapping[str, float]
+) -> tuple[list[PlannedLeg], list[Step]]:
+    """Multiply the legs' weights with the expanders' factors; those of weight 0 are off."""
+    on: list[PlannedLeg] = []
+    off: list[Step] = []
+    for planned in legs:
+        leg = planned.leg
+        weight = leg.weight * factors.get(leg.name, 1.0)
+        if weight > 0:
+            on.append(replace(planned, leg=replace(leg, weight=weight)))
+        else:
+            off.append(Step(leg.name, "skipped", "The leg has no weight in this query."))
+    return on, off
 
 
 def lexical_terms(query: str, expansion: Sequence[str]) -> tuple[str, ...]:
@@ -103,11 +113,11 @@ def lexical_terms(query: str, expansion: Sequence[str]) -> tuple[str, ...]:
     return (*terms, *(term for term in added if term not in known))
 
 
-def _why_no_dense(embedder: TextEmbedder, active: ActiveCollection, query: str) -> str:
+def _why_no_dense(embedder: TextEmbedder, active: CollectionInfo, query: str) -> str:
     """The reason the dense leg is off, "" when it is on."""
     if embedder.dim == 0:
         return "No text embedder is configured; the search is lexical only."
-    if embedder.fingerprint != active.fingerprint or embedder.dim != active.collection.dim:
+    if embedder.fingerprint != active.fingerprint or embedder.dim != active.dim:
         return (
             "The index was built with another embedder than this process has "
             f"({embedder.name}); the search is lexical only."

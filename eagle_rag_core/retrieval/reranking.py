@@ -33,7 +33,9 @@ def _apply(
     offered = [replace(hit, why=dict(hit.why)) for hit in hits]  # nobody else changes ours
     started = time.perf_counter()
     try:
-        returned = attempt.run(name, lambda: list(islice(reranker.rerank(query, offered), 2 * len(hits))))
+        returned = attempt.run(
+            name, lambda: list(islice(reranker.rerank(query, offered), 2 * len(hits)))
+        )
     except Exception as error:  # a pack's failure must not lose the search
         return hits, failed_step(name, error, "reranker", since(started))
     ordered, ignored = _permutation(hits, returned)

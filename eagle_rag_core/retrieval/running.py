@@ -57,9 +57,7 @@ class Attempt:
         return self.pool.start(name, call).result(self.remaining())
 
 
-def ask_legs(
-    legs: Sequence[PlannedLeg], request: LegRequest, attempt: Attempt
-) -> list[LegAnswer]:
+def ask_legs(legs: Sequence[PlannedLeg], request: LegRequest, attempt: Attempt) -> list[LegAnswer]:
     """Ask all legs at once; answers come in the order of ``legs``.
 
     Legs that may hang are started first; the inline ones then run in this thread meanwhile.

@@ -33,6 +33,14 @@ class _Work:
     call: Callable[[], Any]
     context: Context
 
+    def run(self) -> None:
+        if not self.future.set_running_or_notify_cancel():
+            return
+        try:
+            self.future.set_result(self.context.run(self.call))
+        except BaseException as error:  # whatever it raises is for the one who waits
+            self.future.set_exception(error)
+
 
 class WorkerPool:
     """Runs callables in daemon threads, each with the caller's context variables.
@@ -94,14 +102,7 @@ class WorkerPool:
 
     def _serve(self) -> None:
         while (work := self._next()) is not None:
-            if not work.future.set_running_or_notify_cancel():
-                continue
-            try:
-                result = work.context.run(work.call)
-            except BaseException as error:  # whatever it raises is for the one who waits
-                work.future.set_exception(error)
-            else:
-                work.future.set_result(result)
+            work.run()
             del work  # an idle thread keeps no caller's data alive
 
     def _next(self) -> _Work | None:

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from eagle_rag_core.types.documents import Chunk, DocumentInfo, ParsedDocument
 from eagle_rag_core.types.hits import Hit, ScoredNode
 from eagle_rag_core.types.records import Enrichment
 from eagle_rag_core.types.scope import Condition, Scope
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 @runtime_checkable
@@ -112,7 +116,10 @@ class Reranker:
 
 @runtime_checkable
 class TextEmbedder(Protocol):
-    """Turns text into unit vectors.
+    """Turns text into unit vectors, float32 arrays of shape (n, dim) and (dim,).
+
+    Text without any token gives the zero vector, which is similar to nothing. Implementations
+    are safe to call from several threads.
 
     ``fingerprint`` identifies weights and pre-processing; vectors of different fingerprints are
     never compared. ``dim`` 0 means "no dense vectors".
@@ -128,9 +135,9 @@ class TextEmbedder(Protocol):
     scripts: frozenset[str]
     dense_weight: float
 
-    def embed_documents(self, texts: Sequence[str]) -> Sequence[Sequence[float]]: ...
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
 
-    def embed_query(self, text: str) -> Sequence[float]: ...
+    def embed_query(self, text: str) -> NDArray[np.float32]: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from eagle_rag_core.ingest.fetch.urls import WebUrl, parse_web_url
 if TYPE_CHECKING:
     import httpcore2
 
-    from eagle_rag_core.ingest.fetch.network import Resolver
+    from eagle_rag_core.ingest.fetch.network import CheckedBackend, Resolver
 
 USER_AGENT = f"eagle-rag/{__version__}"
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -31,13 +31,13 @@ class SafeFetcher:
     """Fetches public ``http(s)`` URLs. Safe to share between threads; each fetch stands alone.
 
     Proxies, credentials and cookies of the environment play no part. Redirects are followed one
-    by one, each checked like the first URL.
+    by one, each checked like the first URL. Timeouts are in seconds.
 
     :param max_bytes: bound on the decoded body.
-    :param total_timeout_s: bound on a whole fetch, redirects included. Name resolution itself
+    :param total_timeout: bound on a whole fetch, redirects included. Name resolution itself
         cannot be interrupted and ends when the system's resolver gives up.
-    :param connect_timeout_s: bound on opening one connection.
-    :param read_timeout_s: bound on the silence between two pieces of an answer.
+    :param connect_timeout: bound on opening one connection.
+    :param read_timeout: bound on the silence between two pieces of an answer.
     :param allow: which addresses may be asked. Not a setting: nothing a deployment configures
         opens its inside to callers.
     :param resolver: name resolution, the system's by default.
@@ -48,20 +48,20 @@ class SafeFetcher:
         self,
         *,
         max_bytes: int,
-        total_timeout_s: float = 120.0,
-        connect_timeout_s: float = 10.0,
-        read_timeout_s: float = 20.0,
+        total_timeout: float = 60.0,
+        connect_timeout: float = 10.0,
+        read_timeout: float = 20.0,
         max_redirects: int = 5,
         allow: AddressPolicy = is_public,
         resolver: Resolver | None = None,
         ssl_context: ssl.SSLContext | None = None,
     ) -> None:
         self._max_bytes = max_bytes
-        self._total_timeout_s = total_timeout_s
+        self._total_timeout = total_timeout
         self._step_timeouts = {
-            "connect": connect_timeout_s,
-            "read": read_timeout_s,
-            "write": read_timeout_s,
+            "connect": connect_timeout,
+            "read": read_timeout,
+            "write": read_timeout,
         }
         self._max_redirects = max_redirects
         self._allow = allow
@@ -80,10 +80,11 @@ class SafeFetcher:
         hop = parse_web_url(url)
         uri = str(hop)
         validators = _validators(etag, last_modified)
-        with self._connections() as pool, _explained(display_name(uri)):
+        backend = self._backend()
+        with _explained(display_name(uri)):
             for _ in range(self._max_redirects + 1):
                 check_host(hop, allow=self._allow)
-                with self._asked(pool, hop, validators) as response:
+                with self._asked(hop, validators, backend) as response:
                     headers = responses.header_texts(response.headers)
                     if response.status == _NOT_MODIFIED and validators:
                         return _unchanged(uri, str(hop), validators | headers)
@@ -95,19 +96,14 @@ class SafeFetcher:
             "Give the URL it ends at."
         )
 
-    def _connections(self) -> httpcore2.ConnectionPool:
-        """The connections of one fetch. None is kept, so none outlives its check."""
-        import httpcore2
-
+    def _backend(self) -> CheckedBackend:
+        """The network as one fetch sees it."""
         from eagle_rag_core.ingest.fetch.network import CheckedBackend, Deadline, system_resolver
 
-        return httpcore2.ConnectionPool(
-            ssl_context=self._ssl_context,
-            network_backend=CheckedBackend(
-                resolver=self._resolver or system_resolver,
-                allow=self._allow,
-                deadline=Deadline(self._total_timeout_s),
-            ),
+        return CheckedBackend(
+            resolver=self._resolver or system_resolver,
+            allow=self._allow,
+            deadline=Deadline(self._total_timeout),
         )
 
     @cached_property
@@ -118,9 +114,9 @@ class SafeFetcher:
 
     @contextmanager
     def _asked(
-        self, pool: httpcore2.ConnectionPool, hop: WebUrl, validators: Mapping[str, str]
+        self, hop: WebUrl, validators: Mapping[str, str], backend: CheckedBackend
     ) -> Iterator[httpcore2.Response]:
-        """The response to a GET, its body not yet read."""
+        """The response to a GET over a connection of its own, the body not yet read."""
         import httpcore2
 
         # Component by component: parsing the text again drops `;` parameters from paths and
@@ -136,12 +132,20 @@ class SafeFetcher:
             headers["if-none-match"] = validators["etag"]
         if "last-modified" in validators:
             headers["if-modified-since"] = validators["last-modified"]
-        with pool.stream(
-            "GET",
-            url,
-            headers=[(name.encode(), value.encode()) for name, value in headers.items()],
-            extensions={"timeout": self._step_timeouts},
-        ) as response:
+        connection = httpcore2.HTTPConnection(
+            url.origin,
+            ssl_context=self._ssl_context if hop.scheme == "https" else None,
+            network_backend=backend,
+        )
+        with (
+            connection,
+            connection.stream(
+                "GET",
+                url,
+                headers=[(name.encode(), value.encode()) for name, value in headers.items()],
+                extensions={"timeout": self._step_timeouts},
+            ) as response,
+        ):
             yield response
 
     def _source(

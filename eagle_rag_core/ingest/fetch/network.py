@@ -56,13 +56,14 @@ class Deadline:
 
 
 class CheckedBackend(httpcore2.NetworkBackend):
-    """Opens connections to allowed addresses only. One per fetch."""
+    """Opens connections to allowed addresses only. One fetch, with its redirects, uses one."""
 
     def __init__(self, *, resolver: Resolver, allow: AddressPolicy, deadline: Deadline) -> None:
         self._resolver = resolver
         self._allow = allow
         self._deadline = deadline
         self._sockets = httpcore2.SyncBackend()
+        self._pinned: dict[str, list[IPv4Address | IPv6Address]] = {}
 
     def connect_tcp(
         self,
@@ -90,11 +91,13 @@ class CheckedBackend(httpcore2.NetworkBackend):
         raise failure
 
     def _checked_addresses(self, host: str, port: int) -> list[IPv4Address | IPv6Address]:
-        addresses = [ip_address(text) for text in self._resolve(host, port)]
-        # One private answer among public ones is refused as a whole: it is no accident.
-        if not all(self._allow(address) for address in addresses):
-            raise not_allowed(host)
-        return addresses
+        if host not in self._pinned:
+            addresses = [ip_address(text) for text in self._resolve(host, port)]
+            # One private answer among public ones is no accident; the name is refused whole.
+            if not all(self._allow(address) for address in addresses):
+                raise not_allowed(host)
+            self._pinned[host] = addresses
+        return self._pinned[host]
 
     def _resolve(self, host: str, port: int) -> Sequence[str]:
         try:

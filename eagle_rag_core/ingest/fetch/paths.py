@@ -55,9 +55,10 @@ def open_local(
     label = display_name(uri)
     root, real = _resolve(path, allowed_roots)
     try:
-        descriptor = _open_below(root, real, label)
-        with os.fdopen(descriptor, "rb", buffering=0) as file:
-            size = _regular_size(os.fstat(descriptor), label)
+        with open(
+            real, "rb", buffering=0, opener=lambda *_: _open_below(root, real, label)
+        ) as file:
+            size = _regular_size(os.fstat(file.fileno()), label)
             if size > max_bytes:
                 raise too_large(label, max_bytes)
             buffer = BoundedBuffer(max_bytes, label)
@@ -100,7 +101,7 @@ def _is_pseudo(path: Path) -> bool:
 def _open_below(root: Path, real: Path, label: str) -> int:
     """Open ``real`` from ``root`` downwards, following no link.
 
-    :returns: a file descriptor the caller closes.
+    :returns: a file descriptor.
     """
     *folders, name = real.relative_to(root).parts or (".",)
     folder = os.open(root, _FOLDER_FLAGS)

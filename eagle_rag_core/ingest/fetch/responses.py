@@ -66,7 +66,8 @@ def file_name_of(headers: Mapping[str, str]) -> str:
     """The name of a download (RFC 6266), without folders; "" when the server gives none."""
     name = _message(headers, "content-disposition").get_filename("")
     name = PurePosixPath(name.replace("\\", "/")).name
-    return name if name.isprintable() and len(name) <= _LONGEST_NAME else ""
+    usable = name.strip(".") and name.isprintable() and len(name) <= _LONGEST_NAME
+    return name if usable else ""
 
 
 def _message(headers: Mapping[str, str], name: str) -> Message:
@@ -101,15 +102,11 @@ def _gunzip(pieces: Iterable[bytes], label: str) -> Iterator[bytes]:
     member = zlib.decompressobj(_GZIP)
     try:
         for packed in pieces:
-            waiting = True
-            while waiting:
-                if packed and member.eof:
+            while packed:
+                if member.eof:
                     member = zlib.decompressobj(_GZIP)
-                piece = member.decompress(packed, _PIECE)
-                yield piece
+                yield member.decompress(packed, _PIECE)
                 packed = member.unconsumed_tail or member.unused_data
-                # After a full piece more output may wait although all input is taken.
-                waiting = bool(packed) or len(piece) == _PIECE
     except zlib.error:
         raise FetchError(f"{label} arrived damaged: its gzip coding is broken.") from None
     if not member.eof:

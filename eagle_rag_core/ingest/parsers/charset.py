@@ -88,9 +88,7 @@ def _guess(data: bytes) -> str:
     best = matches[0]
     # The two Latin pages share most letters and often tie; Western text is far more common.
     western = any(
-        "cp1252" in match.could_be_from_charset
-        for match in matches
-        if match.chaos <= best.chaos
+        "cp1252" in match.could_be_from_charset for match in matches if match.chaos <= best.chaos
     )
     return "cp1252" if best.encoding == "cp1250" and western else best.encoding
 

@@ -143,11 +143,12 @@ def _extracted(root: Any) -> frozenset[str]:
         # Its rules are heuristics over arbitrary markup; without them the whole page is kept.
         logger.warning("boilerplate removal failed, the whole page is kept", exc_info=True)
         return frozenset()
-    if document is None:
+    body: Any = getattr(document, "body", None)
+    if body is None:
         return frozenset()
-    texts = ["".join(element.itertext()) for element in document.body.iter()]
-    lines = [line for text in texts[1:] for line in text.split("\n")]
-    return frozenset(_key(text) for text in (*texts[1:], *lines)) - {""}
+    texts = ["".join(element.itertext()) for element in body.iterdescendants()]
+    lines = [line for text in texts for line in text.split("\n")]
+    return frozenset(_key(text) for text in (*texts, *lines)) - {""}
 
 
 def _key(text: str) -> str:

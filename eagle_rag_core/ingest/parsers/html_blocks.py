@@ -14,18 +14,29 @@ from eagle_rag_core.ingest.parsers.builder import table_text
 
 _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 _INVISIBLE = frozenset(
-    "script style noscript template head iframe object svg canvas audio video map "
-    "select textarea input datalist dialog".split()
+    {
+        *("script", "style", "noscript", "template", "head", "iframe", "object", "svg"),
+        *("canvas", "audio", "video", "map", "select", "textarea", "input", "datalist"),
+        *("dialog",),
+    }
 )
-_LISTS = frozenset(("ul", "ol", "dl"))
-_NAVIGATION = frozenset("nav footer aside menu".split())
+_LISTS = frozenset({"ul", "ol", "dl"})
+_NAVIGATION = frozenset({"nav", "footer", "aside", "menu"})
 _BLOCKS = frozenset(
-    "address article aside blockquote body caption center dd details dialog dir div dl dt "
-    "fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li "
-    "main menu nav ol p pre section summary table tbody td tfoot th thead tr ul".split()
+    {
+        *("address", "article", "aside", "blockquote", "body", "caption", "center", "dd"),
+        *("details", "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure"),
+        *("footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr"),
+        *("html", "legend", "li", "main", "menu", "nav", "ol", "p", "pre", "section"),
+        *("summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul"),
+    }
 )
 #: A table that holds one of these arranges the page; it does not tabulate data.
-_LAYOUT = frozenset("table h1 h2 h3 h4 h5 h6 article section nav form".split())
+_LAYOUT = frozenset(
+    {
+        *("table", "h1", "h2", "h3", "h4", "h5", "h6", "article", "section", "nav", "form"),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)

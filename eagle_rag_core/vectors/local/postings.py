@@ -8,18 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eagle_rag_core.vectors.local.arrays import Counts, Indices, Longs, Ordinals
+from eagle_rag_core.vectors.local.arrays import Counts, Longs, Ordinals
 
 _MAX_COUNT = np.iinfo(np.uint16).max
 
 
 class Matches(NamedTuple):
-    """The postings of several terms, one after the other.
+    """The postings of one term: views, never copies."""
 
-    :param query: for each posting, the index of its term in the query.
-    """
-
-    query: Indices
     rows: Ordinals
     counts: Counts
 
@@ -39,21 +35,17 @@ class Postings:
     rows: Ordinals
     counts: Counts
 
-    def find(self, terms: Ordinals) -> Matches:
-        """Postings of the given distinct terms, in the order given."""
+    def find(self, terms: Ordinals) -> list[Matches]:
+        """The postings of each of the given terms."""
         if not len(self.terms):
-            empty = np.empty(0, np.int32)
-            return Matches(np.empty(0, np.intp), empty, empty.astype(np.uint16))
+            return [Matches(self.rows, self.counts)] * len(terms)
         at = np.minimum(np.searchsorted(self.terms, terms), len(self.terms) - 1)
-        present = self.terms[at] == terms
-        begin = np.where(present, self.starts[at], 0)
-        end = np.where(present, self.starts[at + 1], 0)
-        spans = list(zip(begin.tolist(), end.tolist(), strict=True))
-        return Matches(
-            np.repeat(np.arange(len(terms)), end - begin),
-            np.concatenate([self.rows[a:b] for a, b in spans]),
-            np.concatenate([self.counts[a:b] for a, b in spans]),
-        )
+        begin = self.starts[at]
+        end = np.where(self.terms[at] == terms, self.starts[at + 1], begin)
+        return [
+            Matches(self.rows[a:b], self.counts[a:b])
+            for a, b in zip(begin.tolist(), end.tolist(), strict=True)
+        ]
 
 
 def build(tokens: Ordinals, lengths: Ordinals) -> Postings:
@@ -107,9 +99,7 @@ def _renumber(postings: Postings, numbers: Ordinals) -> Postings:
     before = np.concatenate(([0], np.cumsum(stays)))
     sizes = np.diff(before[postings.starts])
     used = sizes > 0
-    return Postings(
-        postings.terms[used], _starts(sizes[used]), rows[stays], postings.counts[stays]
-    )
+    return Postings(postings.terms[used], _starts(sizes[used]), rows[stays], postings.counts[stays])
 
 
 def _starts(sizes: Longs) -> Longs:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from itertools import chain
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from eagle_rag_core.vectors.local import postings as inverted
 from eagle_rag_core.vectors.local.arrays import Bools, Bytes, Floats, Ordinals
-from eagle_rag_core.vectors.local.names import Names
+from eagle_rag_core.vectors.local.names import Names, Numbering
 from eagle_rag_core.vectors.local.postings import Postings
 from eagle_rag_core.vectors.local.quantised import Quantised
 from eagle_rag_core.vectors.local.rows import StoredRow
@@ -27,7 +28,7 @@ class Segment:
     """Rows with everything a search reads. Ordinals are those of the index's names.
 
     :param node_ids: UTF-8, fixed width; their byte order is the order of the text.
-    :param lengths: number of tokens.
+    :param lengths: number of tokens; float32 for BM25's arithmetic.
     :param present: the distinct ordinals in ``kbs``.
     :param dense: shape ``(rows, dim)``; None in a lexical-only collection.
     :param quantised: of ``dense``, in large segments.
@@ -37,7 +38,7 @@ class Segment:
     versions: Ordinals
     documents: Ordinals
     kbs: Ordinals
-    lengths: Ordinals
+    lengths: Floats
     postings: Postings
     present: Ordinals
     dense: Floats | None = None
@@ -54,23 +55,22 @@ def build(rows: Sequence[StoredRow], names: Names, dim: int) -> Segment:
     """
     tokens = [row.tokens.split(" ") if row.tokens else [] for row in rows]
     lengths = np.fromiter(map(len, tokens), np.int32, len(rows))
-    number = names.terms.__getitem__
-    terms = np.fromiter(
-        (number(token) for line in tokens for token in line), np.int32, int(lengths.sum())
-    )
-    kbs = np.fromiter((names.kbs[row.kb_name] for row in rows), np.int32, len(rows))
+    terms = _numbered(names.terms, chain.from_iterable(tokens))
+    kbs = _numbered(names.kbs, (row.kb_name for row in rows))
     return Segment(
         node_ids=np.array([row.node_id.encode() for row in rows], np.bytes_),
-        versions=np.fromiter((names.versions[row.version_id] for row in rows), np.int32, len(rows)),
-        documents=np.fromiter(
-            (names.documents[row.document_id] for row in rows), np.int32, len(rows)
-        ),
+        versions=_numbered(names.versions, (row.version_id for row in rows)),
+        documents=_numbered(names.documents, (row.document_id for row in rows)),
         kbs=kbs,
-        lengths=lengths,
+        lengths=lengths.astype(np.float32),
         postings=inverted.build(terms, lengths),
         present=np.unique(kbs),
         dense=_matrix(rows, dim) if dim else None,
     )
+
+
+def _numbered(numbering: Numbering, names: Iterable[str]) -> Ordinals:
+    return np.fromiter(map(numbering.__getitem__, names), np.int32)
 
 
 def _matrix(rows: Sequence[StoredRow], dim: int) -> Floats:
@@ -92,12 +92,9 @@ def merge(parts: Sequence[tuple[Segment, Bools | None]], quantise: Quantise) -> 
         numbers.append(np.where(mask, total + np.cumsum(mask) - 1, -1).astype(np.int32))
         total += int(mask.sum())
 
-    def join(column: str) -> np.ndarray:  # type: ignore[type-arg]
-        pieces = [getattr(segment, column) for segment, _ in parts]
-        masks = [alive for _, alive in parts]
-        return np.concatenate(
-            [p if m is None else p[m] for p, m in zip(pieces, masks, strict=True)]
-        )
+    def join(column: str) -> Any:
+        pieces = [(getattr(segment, column), alive) for segment, alive in parts]
+        return np.concatenate([piece if m is None else piece[m] for piece, m in pieces])
 
     kbs = join("kbs")
     dense = None if parts[0][0].dense is None else join("dense")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final, Generic, TypeVar
 
 from eagle_rag_biomed.tokens import Token, compact, singular, tokenize
@@ -15,7 +16,9 @@ _PARAGRAPH: Final = re.compile(r"\n[ \t]*\n")
 #: A line with at least so many letters is in capitals when nearly all of them are.
 _CAPITALS_LINE_LETTERS: Final = 12
 _CAPITALS_SHARE: Final = 0.9
-#: Up to this length an unusual all-capitals spelling of a common word is another word ("CAT").
+#: In a line of capitals, exact-case names up to this length may be plain words ("ALL", "MET").
+_WORDLIKE_ACRONYM: Final = 3
+#: Elsewhere, up to this length an all-capitals spelling of a common word is another word ("CAT").
 _SHORT_WORD: Final = 4
 
 
@@ -57,8 +60,7 @@ class NameIndex(Generic[T]):
         tokens = tokenize(name)
         if not tokens:
             raise ValueError("a name needs at least one letter, digit or sign")
-        gaps = zip(tokens, tokens[1:], strict=False)
-        spaced = tuple(left.end < right.start for left, right in gaps)
+        spaced = tuple(left.end < right.start for left, right in pairwise(tokens))
         key = _key(tokens)
         self._names.setdefault(key, []).append(_Name(target, name, exact_case, spaced))
         self._longest[key[0]] = max(self._longest.get(key[0], 0), len(key))
@@ -86,9 +88,7 @@ class NameIndex(Generic[T]):
     ) -> tuple[int, tuple[T, ...]]:
         first = tokens[position]
         # A name of one token is kept under its singular.
-        longest = max(
-            self._longest.get(first.key, 0), self._longest.get(singular(first.key), 0)
-        )
+        longest = max(self._longest.get(first.key, 0), self._longest.get(singular(first.key), 0))
         for length in range(min(longest, len(tokens) - position), 0, -1):
             window = tokens[position : position + length]
             if _key(window) in self._names and _stands_alone(text, first.start, window[-1].end):
@@ -100,10 +100,7 @@ class NameIndex(Generic[T]):
     def _targets(self, text: str, window: list[Token], in_capitals: bool) -> tuple[T, ...]:
         names = self._names.get(_key(window), ())
         surface = text[window[0].start : window[-1].end]
-        gaps = [
-            text[left.end : right.start]
-            for left, right in zip(window, window[1:], strict=False)
-        ]
+        gaps = [text[left.end : right.start] for left, right in pairwise(window)]
         fitting = (
             name.target
             for name in names
@@ -133,8 +130,7 @@ def _gaps_fit(spaced: tuple[bool, ...], gaps: list[str]) -> bool:
 
 def _case_fits(name: _Name[T], surface: str, in_capitals: bool) -> bool:
     if name.exact_case:
-        # In a line of capitals, "ALL" and "MET" are words; a digit still tells "HER2" apart.
-        if in_capitals and name.text.isalpha():
+        if in_capitals and name.text.isalpha() and len(name.text) <= _WORDLIKE_ACRONYM:
             return False
         written = compact(surface)
         return written in (compact(name.text), compact(name.text) + "s")

@@ -10,9 +10,8 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import Final, Literal, get_args
 
-from eagle_rag_core.errors import PluginError
-
 from eagle_rag_biomed.names import NameIndex
+from eagle_rag_core.errors import PluginError
 
 ConceptType = Literal["disease", "phenotype", "chemical", "gene", "species", "cell_line"]
 CONCEPT_TYPES: Final[tuple[ConceptType, ...]] = get_args(ConceptType)
@@ -132,7 +131,9 @@ def parse_vocabulary(lines: Iterable[str]) -> Iterator[Concept]:
 def _concept(number: int, cells: Sequence[str]) -> Concept:
     curie, concept_type, label, names, xrefs = cells
     if concept_type not in CONCEPT_TYPES:
-        raise PluginError(f"Entry {number} of the vocabulary has the unknown type {concept_type!r}.")
+        raise PluginError(
+            f"Entry {number} of the vocabulary has the unknown type {concept_type!r}."
+        )
     if ":" not in curie or not label:
         raise PluginError(f"Entry {number} of the vocabulary lacks an identifier or a label.")
     return Concept(

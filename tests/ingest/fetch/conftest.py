@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from email.message import Message
@@ -38,8 +39,10 @@ class WebServer:
 
             def log_message(self, format: str, *args: Any) -> None: ...
 
-        self._http = ThreadingHTTPServer((address, 0), Handler)
-        self._http.daemon_threads = True
+        class Http(ThreadingHTTPServer):
+            address_family = socket.AF_INET6 if ":" in address else socket.AF_INET
+
+        self._http = Http((address, 0), Handler)
         self.port: int = self._http.server_address[1]
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
 
@@ -58,12 +61,12 @@ class WebServer:
     def url(self, path: str, host: str = "docs.example.com", scheme: str = "http") -> str:
         return f"{scheme}://{host}:{self.port}{path}"
 
-    def page(
-        self, path: str, body: bytes = b"text", status: int = 200, **headers: str
-    ) -> Callable[[], str]:
+    def page(self, path: str, body: bytes = b"text", status: int = 200, **headers: str) -> None:
         """Hang up a page. Underscores in header names stand for hyphens."""
         fields = {name.replace("_", "-"): value for name, value in headers.items()}
         fields.setdefault("Content-Length", str(len(body)))
+        # http.server writes headers as Latin-1; servers in the wild write UTF-8.
+        fields = {name: value.encode().decode("latin-1") for name, value in fields.items()}
 
         def answer(handler: BaseHTTPRequestHandler) -> None:
             handler.send_response(status)
@@ -73,7 +76,6 @@ class WebServer:
             handler.wfile.write(body)
 
         self.pages[path] = answer
-        return lambda: self.url(path)
 
     def redirect(self, path: str, location: str, status: int = 302) -> None:
         self.page(path, b"", status, Location=location)

@@ -207,6 +207,11 @@ def test_a_relative_path_needs_a_base() -> None:
         canonical_uri("a.md")
 
 
+def test_credentials_in_a_url_are_named_as_the_reason() -> None:
+    with pytest.raises(InvalidArgument, match="user name or password"):
+        canonical_uri("https://user:secret@example.com/")
+
+
 def test_colon_in_a_file_name_is_explained() -> None:
     with pytest.raises(InvalidArgument, match=r"write \./ before a file name"):
         canonical_uri("notes: part 1.md", base=BASE)

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from eagle_rag_core.api import parameters as p
-from eagle_rag_core.api import results as r
 from eagle_rag_core.plugins import register_mcp_tool
 from eagle_rag_core.service import Services
+from eagle_rag_core.tools import parameters as p
+from eagle_rag_core.tools import results as r
 from eagle_rag_core.types import IngestRequest, ScopeRequest, current_caller
 
 ServicesOf = Callable[[], Services]

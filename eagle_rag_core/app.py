@@ -1,0 +1,184 @@
+"""The app: the one place that knows everything, and builds the rest from settings."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from eagle_rag_core.calls.pipeline import CallPipeline
+from eagle_rag_core.plugins import PluginManager
+from eagle_rag_core.plugins.context import PackServices
+from eagle_rag_core.plugins.mcp_registry import tool_definitions
+from eagle_rag_core.plugins.namespaces import CORE_DISTRIBUTION
+from eagle_rag_core.plugins.specs import tool_spec_of
+from eagle_rag_core.settings import Settings
+from eagle_rag_core.telemetry.call_log import CallLog
+from eagle_rag_core.tools.core import core_tools
+
+if TYPE_CHECKING:
+    from eagle_rag_core.engine import Engine
+    from eagle_rag_core.plugins.sources import PackSource
+    from eagle_rag_core.service import Services
+
+_LOG = logging.getLogger(__name__)
+#: A client lists the tools right after the start; warming up waits until that is over.
+_WARM_UP_DELAY = 0.3
+
+
+class EagleApp:
+    """One deployment in one process.
+
+    Opening it loads the packs and registers the tools; the engine (catalog, index, models) is
+    built on the first call, or in the background after :meth:`start`.
+    """
+
+    def __init__(self, settings: Settings, plugins: PluginManager) -> None:
+        self.settings = settings
+        self._plugins = plugins
+        self._engine: Engine | None = None
+        self._lock = threading.Lock()
+        self._warm_up: threading.Timer | None = None
+        self._started = False
+        self._closed = False
+        telemetry = settings.telemetry
+        self._call_log = (
+            CallLog(settings.home / "audit.db", keep_days=telemetry.call_log_days)
+            if telemetry.call_log
+            else None
+        )
+        self._exposed = self._register_tools()
+        self.pipeline = CallPipeline(
+            settings, {spec.name: spec for spec in self._exposed}, self._call_log
+        )
+
+    @classmethod
+    def open(
+        cls,
+        settings: Settings,
+        *,
+        no_packs: bool = False,
+        packs: Sequence[PackSource] | None = None,
+    ) -> EagleApp:
+        """Load the packs that ``settings`` enable and register every tool.
+
+        :param no_packs: look for no installed packs.
+        :param packs: use these packs instead of the installed ones.
+        :raises ConfigError: settings that cannot work.
+        :raises PluginError: the default namespace's pack cannot be loaded.
+        """
+        plugins = PluginManager(settings.plugins, packs=() if no_packs else packs)
+        plugins.load()
+        return cls(settings, plugins)
+
+    def services(self) -> Services:
+        """The services; the first use builds the engine.
+
+        :raises EagleError: the catalog, the vector store or the embedder cannot be used.
+        """
+        return self.engine().services
+
+    def engine(self) -> Engine:
+        """The engine, built on first use by whichever thread comes first."""
+        with self._lock:
+            if self._engine is None:
+                from eagle_rag_core.engine import build_engine
+
+                self._engine = build_engine(self.settings, self._plugins.extensions)
+                self._plugins.bind(self._services_of_pack)
+            return self._engine
+
+    def start(self) -> None:
+        """Begin background work: warm up, follow the index, run ingest jobs. Returns at once."""
+        with self._lock:
+            if self._started or self._closed:
+                return
+            self._started = True
+            self._warm_up = threading.Timer(_WARM_UP_DELAY, self._begin)
+            self._warm_up.daemon = True
+            self._warm_up.start()
+
+    def close(self) -> None:
+        """Stop everything; running jobs go back to the queue. Safe to call twice."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            warm_up, engine = self._warm_up, self._engine
+        if warm_up is not None:
+            warm_up.cancel()
+            warm_up.join()
+            engine = self._engine
+        self.pipeline.close()
+        if engine is not None:
+            engine.close()
+        if self._call_log is not None:
+            self._call_log.close()
+
+    def tool_definitions(self) -> list[dict[str, Any]]:
+        """The exposed tools with name, description and parameters."""
+        return tool_definitions(self._exposed)
+
+    def health(self) -> dict[str, Any]:
+        """State of the engine's parts, for ``/health``."""
+        from eagle_rag_core.errors import EagleError
+
+        try:
+            engine = self.engine()
+            with engine.catalog.read():
+                pass
+        except EagleError as error:
+            return {"status": "failed", "code": str(error.code), "detail": error.message}
+        return {
+            "status": "ok",
+            "namespace": self.settings.namespace,
+            "profile": self.settings.profile,
+            "vectors": engine.store.name,
+            "embedder": engine.embedder.embedder.name,
+            "notice": engine.embedder.notice,
+            "stuck_calls": engine.orchestrator.stuck(),
+        }
+
+    def plugins_report(self) -> dict[str, Any]:
+        """Every installed pack with its state, for ``/health/plugins``."""
+        return {
+            "default_namespace": self.settings.namespace,
+            "fingerprint": self._plugins.fingerprint(),
+            "packs": [record.as_dict() for record in self._plugins.records],
+            "decisions": {
+                namespace: [
+                    {"at": decision.at, "kind": decision.kind, "detail": decision.detail}
+                    for decision in decisions
+                ]
+                for namespace, decisions in self._plugins.decisions().items()
+            },
+        }
+
+    def _register_tools(self) -> tuple[Any, ...]:
+        registry = self._plugins.registry
+        registry.extend(
+            tool_spec_of(function, owner=CORE_DISTRIBUTION)
+            for function in core_tools(self.services)
+        )
+        registry.freeze()
+        return registry.exposed(self.settings.namespace, read_only=self.settings.mcp.read_only)
+
+    def _begin(self) -> None:
+        try:
+            engine = self.engine()
+            if not self._closed:
+                engine.start()
+        except Exception:
+            # A call will meet the same fault and tell its caller; here it can only be logged.
+            _LOG.exception("The engine could not be started in the background")
+
+    def _services_of_pack(self, namespace: str) -> PackServices:
+        from eagle_rag_core.service.pack_access import ScopedRecords, ScopedSearch
+
+        engine = self._engine
+        assert engine is not None
+        return PackServices(
+            records=ScopedRecords(engine.catalog, namespace),
+            search=ScopedSearch(engine.catalog, engine.orchestrator),
+        )

@@ -1,0 +1,45 @@
+"""Cancelling jobs: on request, or because what they would bring back is being deleted."""
+
+from __future__ import annotations
+
+import time
+
+from sqlalchemy import ColumnElement, Connection, update
+
+from eagle_rag_core.catalog import ids
+from eagle_rag_core.catalog.schema import jobs
+from eagle_rag_core.errors import ErrorCode
+from eagle_rag_core.types import JobStatus
+
+
+def cancel_jobs(
+    tx: Connection,
+    namespace: str,
+    which: ColumnElement[bool],
+    reason: str,
+    *,
+    clock: ids.Clock = time.time,
+) -> None:
+    """Cancel those of the jobs ``which`` that are queued or running; final ones stay as they are.
+
+    The fencing token moves on, so that the worker of a running job cannot publish its result.
+
+    :param reason: one sentence for the submitter.
+    """
+    tx.execute(
+        update(jobs)
+        .where(
+            jobs.c.namespace == namespace,
+            jobs.c.status.in_((JobStatus.QUEUED, JobStatus.RUNNING)),
+            which,
+        )
+        .values(
+            status=JobStatus.CANCELLED,
+            error_code=ErrorCode.CANCELLED,
+            error=reason,
+            lease_token=jobs.c.lease_token + 1,
+            lease_owner="",
+            lease_until=0.0,
+            finished_at=ids.now_iso(clock),
+        )
+    )

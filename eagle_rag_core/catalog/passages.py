@@ -1,0 +1,168 @@
+"""Reading what a search found: chunks with their section and document, and whole texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Select, String, and_, bindparam, func, select
+
+from eagle_rag_core.catalog.membership import any_of_bound, as_array
+from eagle_rag_core.catalog.schema import chunks, documents, sections, versions
+from eagle_rag_core.types import Section
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A chunk of a visible version with where it stands. Offsets are into the document's text."""
+
+    node_id: str
+    version_id: str
+    document_id: str
+    kb_name: str
+    source_uri: str
+    source_type: str
+    title: str
+    ordinal: int
+    start: int
+    end: int
+    page: int
+    text: str
+    section: int
+    path: str
+    level: int
+    summary: str
+    body_end: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSpan:
+    """Where a chunk lies in its document's text."""
+
+    node_id: str
+    ordinal: int
+    start: int
+    end: int
+    page: int
+
+
+#: Prepared once: building a statement costs more than running it.
+_PASSAGES: Select[*tuple[Any, ...]] = (
+    select(
+        chunks.c.node_id,
+        chunks.c.version_id,
+        documents.c.document_id,
+        documents.c.kb_name,
+        documents.c.source_uri,
+        documents.c.source_type,
+        documents.c.title,
+        chunks.c.ordinal,
+        chunks.c.start,
+        chunks.c.end,
+        chunks.c.page,
+        chunks.c.text,
+        chunks.c.section,
+        sections.c.path,
+        sections.c.level,
+        sections.c.summary,
+        sections.c.body_end,
+    )
+    .join(documents, documents.c.visible_version == chunks.c.version_id)
+    .join(
+        sections,
+        and_(sections.c.version_id == chunks.c.version_id, sections.c.ordinal == chunks.c.section),
+    )
+    .where(
+        documents.c.namespace == bindparam("namespace", type_=String),
+        any_of_bound(chunks.c.node_id, bindparam("nodes", type_=String)),
+    )
+)
+#: Finds more sections than asked for, when several versions are: no index serves pairs.
+_SECTION_CHUNKS = (
+    select(
+        chunks.c.version_id,
+        chunks.c.section,
+        chunks.c.node_id,
+        chunks.c.ordinal,
+        chunks.c.start,
+        chunks.c.end,
+        chunks.c.page,
+    )
+    .where(
+        any_of_bound(chunks.c.version_id, bindparam("versions", type_=String)),
+        any_of_bound(chunks.c.section, bindparam("sections", type_=String)),
+    )
+    .order_by(chunks.c.ordinal)
+)
+
+
+def passages(conn: Connection, namespace: str, node_ids: Iterable[str]) -> dict[str, Passage]:
+    """The passages of nodes, without those of versions that are not visible (any more)."""
+    rows = conn.execute(_PASSAGES, {"namespace": namespace, "nodes": as_array(node_ids)})
+    return {row[0]: Passage(*row) for row in rows.all()}
+
+
+def section_chunks(
+    conn: Connection, wanted: Iterable[tuple[str, int]]
+) -> dict[tuple[str, int], list[ChunkSpan]]:
+    """The chunks of sections in text order.
+
+    :param wanted: sections, each as version and ordinal.
+    """
+    result: dict[tuple[str, int], list[ChunkSpan]] = {key: [] for key in wanted}
+    rows = conn.execute(
+        _SECTION_CHUNKS,
+        {
+            "versions": as_array({version for version, _ in result}),
+            "sections": as_array({section for _, section in result}),
+        },
+    )
+    for version_id, section, *span in rows:
+        if (version_id, section) in result:
+            result[version_id, section].append(ChunkSpan(*span))
+    return result
+
+
+def span_texts(
+    conn: Connection, spans: Iterable[tuple[str, int, int]]
+) -> dict[tuple[str, int, int], str]:
+    """Parts of the texts of versions, each given by version, start and (exclusive) end."""
+    by_version: dict[str, list[tuple[str, int, int]]] = {}
+    for span in spans:
+        by_version.setdefault(span[0], []).append(span)
+    result: dict[tuple[str, int, int], str] = {}
+    for version_id, parts in by_version.items():
+        first = min(start for _, start, _ in parts)
+        length = max(end for _, _, end in parts) - first
+        # One stretch of text serves all spans of a version; SQL counts from 1.
+        stretch = conn.scalar(
+            select(func.substr(versions.c.text, first + 1, length)).where(
+                versions.c.version_id == version_id
+            )
+        )
+        if stretch is not None:
+            for span in parts:
+                result[span] = stretch[span[1] - first : span[2] - first]
+    return result
+
+
+def document_text(conn: Connection, document_id: str) -> str | None:
+    """The normalised text of a document's visible version; None when there is no such document."""
+    text: str | None = conn.scalar(
+        select(versions.c.text)
+        .join(documents, documents.c.visible_version == versions.c.version_id)
+        .where(documents.c.document_id == document_id)
+    )
+    return text
+
+
+def document_sections(conn: Connection, document_id: str) -> list[Section]:
+    """The section tree of a document's visible version in reading order; empty when unknown."""
+    query = (
+        select(*(sections.c[name] for name in Section.__annotations__))
+        .join(documents, documents.c.visible_version == sections.c.version_id)
+        .where(documents.c.document_id == document_id)
+        .order_by(sections.c.ordinal)
+    )
+    return [Section(*row) for row in conn.execute(query)]

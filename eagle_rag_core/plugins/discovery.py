@@ -1,0 +1,302 @@
+"""Finding the installed packs without importing any of their code.
+
+A pack is a distribution with an entry point in the group ``eagle_rag.packs``, whose name is the
+pack's namespace and whose value is ``top_level_package:attribute``, and with a manifest in that
+package. One broken distribution never hides another: whatever is wrong with one is noted in its
+own record.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from importlib import import_module
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from importlib_metadata import Distribution
+
+from eagle_rag_core import __version__
+from eagle_rag_core.errors import PluginError
+from eagle_rag_core.plugins.namespaces import (
+    CORE_DISTRIBUTION,
+    fold,
+    namespace_problem,
+    prefix_clashes,
+)
+from eagle_rag_core.plugins.sources import PackSource, api_problem, describe
+from eagle_rag_core.plugins.states import PackRecord, PackState, brief
+
+if TYPE_CHECKING:
+    from eagle_rag_core.plugins.manifest import PackManifest
+
+logger = logging.getLogger(__name__)
+
+#: Entry-point group of packs.
+GROUP: Final = "eagle_rag.packs"
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """What one pass over the installed distributions found.
+
+    :param packs: sorted by namespace, then distribution.
+    :param unreadable: distributions whose entry points could not be read, by path.
+    """
+
+    packs: tuple[PackSource, ...] = ()
+    unreadable: tuple[str, ...] = ()
+
+    @property
+    def namespaces(self) -> list[str]:
+        """Namespaces of the installed packs, sound or not; each is an implicit profile."""
+        return sorted({pack.record.namespace for pack in self.packs})
+
+
+def discover(path: Sequence[str] | None = None, *, core_version: str = __version__) -> Discovery:
+    """Find the installed packs.
+
+    :param path: folders to look in instead of ``sys.path``.
+    :param core_version: version of the core that packs are held to.
+    """
+    found: list[PackSource] = []
+    unreadable: list[str] = []
+    for distribution in _distributions(path):
+        try:
+            entries = _entries(distribution)
+        except Exception as error:
+            unreadable.append(str(distribution))
+            logger.warning("Distribution %s cannot be read (%s).", distribution, brief(error))
+            continue
+        if entries:
+            found.extend(_packs_of(distribution, entries, path, core_version))
+    checked = _without_conflicts(found)
+    checked.sort(key=lambda pack: (pack.record.namespace, pack.record.distribution))
+    return Discovery(tuple(checked), tuple(unreadable))
+
+
+def installed_namespaces(path: Sequence[str] | None = None) -> list[str]:
+    """Namespaces of the installed packs, from their entry points alone."""
+    names: set[str] = set()
+    for distribution in _distributions(path):
+        with suppress(Exception):  # discover() says what is wrong with it
+            names.update(name for name, _ in _entries(distribution))
+    return sorted(names)
+
+
+def _distributions(path: Sequence[str] | None, **wanted: str) -> Iterator[Distribution]:
+    """Distributions in the order of the path; a folder that stands there twice counts once."""
+    folders = list(dict.fromkeys(map(os.path.realpath, sys.path if path is None else path)))
+    yield from Distribution.discover(path=folders, **wanted)
+
+
+def _entries(distribution: Distribution) -> set[tuple[str, str]]:
+    """Names and values of the entry points of packs."""
+    text = distribution.read_text("entry_points.txt")
+    if not text or GROUP not in text:
+        return set()
+    return {(entry.name, entry.value) for entry in distribution.entry_points.select(group=GROUP)}
+
+
+def _packs_of(
+    distribution: Distribution,
+    entries: set[tuple[str, str]],
+    path: Sequence[str] | None,
+    core_version: str,
+) -> Iterator[PackSource]:
+    """The packs of one distribution, each with its state."""
+    for namespace, value in sorted(entries):
+        record = PackRecord(namespace, distribution=str(distribution), version="")
+        try:
+            record = replace(
+                record,
+                distribution=distribution.metadata["Name"],
+                version=distribution.metadata["Version"],
+                location=str(distribution.locate_file("")),
+                editable=_editable(distribution),
+            )
+            if shadow := _shadow(distribution, path):
+                yield _unusable(record, PackState.SHADOWED, shadow)
+            else:
+                yield _inspect(record, value, distribution, path, core_version)
+        except PluginError as error:
+            yield _unusable(record, PackState.INVALID, error.message)
+        except Exception as error:
+            yield _unusable(
+                replace(record, error=brief(error)),
+                PackState.INVALID,
+                "Its metadata cannot be read; reinstall the pack.",
+            )
+
+
+def _inspect(
+    record: PackRecord,
+    value: str,
+    distribution: Distribution,
+    path: Sequence[str] | None,
+    core_version: str,
+) -> PackSource:
+    """Read the manifest of a pack and hold it to the versions at hand.
+
+    :raises PluginError: the pack is not valid.
+    """
+    if problem := namespace_problem(record.namespace):
+        raise PluginError(problem)
+    package, _, attribute = value.partition(":")
+    if not (package.isidentifier() and attribute.isidentifier()):
+        raise PluginError(
+            f"The entry point {record.namespace} = {value!r} is not valid: write "
+            '"top_level_package:attribute", without dots or extras.'
+        )
+    manifest = _read_manifest(_folder(package, distribution, path), record)
+    record = describe(record, manifest)
+    if reason := api_problem(manifest) or _requirement_problem(distribution, core_version):
+        record = replace(record, state=PackState.INCOMPATIBLE, reason=reason)
+    return PackSource(record, package, manifest, lambda: _imported(package, attribute))
+
+
+def _imported(package: str, attribute: str) -> object:
+    module = import_module(package)
+    try:
+        return getattr(module, attribute)
+    except AttributeError:
+        raise PluginError(f"The package {package} has no {attribute!r}.") from None
+
+
+def _folder(package: str, distribution: Distribution, path: Sequence[str] | None) -> Path:
+    """The folder the package would be imported from.
+
+    :raises PluginError: there is none, or it belongs to something else.
+    """
+    spec = _spec(package, path)
+    if spec is None or spec.origin is None or not spec.submodule_search_locations:
+        raise PluginError(
+            f"The package {package!r} is not importable, is a single module or has no "
+            "__init__.py; reinstall the pack."
+        )
+    origin = Path(spec.origin)
+    # An editable install lists no modules; everything else says where its package is.
+    installed = Path(str(distribution.locate_file(f"{package}/__init__.py")))
+    if installed.is_file() and not installed.samefile(origin):
+        raise PluginError(
+            f"The package {package!r} would be imported from {origin.parent}, which hides the "
+            "installed one; remove that folder from the path or reinstall."
+        )
+    return origin.parent
+
+
+def _spec(package: str, path: Sequence[str] | None) -> ModuleSpec | None:
+    """Where a top-level package is; finding it imports nothing."""
+    if path is not None:
+        return PathFinder.find_spec(package, list(path))
+    try:
+        return find_spec(package)
+    except ValueError:  # a module without a spec has taken the name
+        return None
+
+
+def _read_manifest(folder: Path, record: PackRecord) -> PackManifest:
+    from eagle_rag_core.plugins.manifest import MANIFEST_NAME, parse_manifest
+
+    try:
+        text = (folder / MANIFEST_NAME).read_text("utf-8")
+    except FileNotFoundError:
+        raise PluginError(
+            f"{MANIFEST_NAME} is not in the installed package; declare it as package data "
+            "(setuptools leaves such files out, hatchling and uv take them along)."
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise PluginError(f"{MANIFEST_NAME} cannot be read as UTF-8 text.") from error
+    manifest = parse_manifest(text)
+    if manifest.pack.namespace != record.namespace:
+        raise PluginError(
+            f"{MANIFEST_NAME} says namespace {manifest.pack.namespace!r}, the entry point says "
+            f"{record.namespace!r}; they must be equal."
+        )
+    return manifest
+
+
+def _requirement_problem(distribution: Distribution, core_version: str) -> str:
+    """Why the pack's own requirement on the core is not met, "" if it is.
+
+    What other distributions require of each other is the installer's business.
+    """
+    from packaging.requirements import InvalidRequirement, Requirement
+    from packaging.utils import canonicalize_name
+
+    for line in distribution.requires or ():
+        try:
+            requirement = Requirement(line)
+        except InvalidRequirement:
+            continue
+        if canonicalize_name(requirement.name) != CORE_DISTRIBUTION:
+            continue
+        if requirement.marker and not requirement.marker.evaluate({"extra": ""}):
+            continue
+        if not requirement.specifier.contains(core_version, prereleases=True):
+            return (
+                f"It requires {CORE_DISTRIBUTION} {requirement.specifier}; "
+                f"{core_version} is installed."
+            )
+    return ""
+
+
+def _shadow(distribution: Distribution, path: Sequence[str] | None) -> str:
+    """Which other copy of the distribution comes first on the path, "" if none does."""
+    for copy in _distributions(path, name=distribution.metadata["Name"]):
+        try:
+            version = copy.metadata["Version"]
+        except Exception as error:
+            logger.debug("Ignoring the remains of %s (%s).", copy, brief(error))
+            continue
+        folder = copy.locate_file("")
+        if (folder, version) == (distribution.locate_file(""), distribution.metadata["Version"]):
+            return ""
+        return f"Another copy, version {version}, comes first: {folder}. Uninstall one of them."
+    return ""
+
+
+def _editable(distribution: Distribution) -> bool:
+    information = getattr(distribution.origin, "dir_info", None)
+    return bool(getattr(information, "editable", False))
+
+
+def _without_conflicts(packs: Sequence[PackSource]) -> list[PackSource]:
+    """Mark packs whose namespace is claimed twice, or begins another one."""
+    claims: dict[str, list[PackRecord]] = {}
+    for pack in packs:
+        if pack.record.state is not PackState.SHADOWED:
+            claims.setdefault(fold(pack.record.namespace), []).append(pack.record)
+    reasons = {
+        namespace: f"The namespace {namespace!r} is claimed by {_names(records)}. Uninstall one."
+        for namespace, records in claims.items()
+        if len(records) > 1
+    }
+    for short, long in prefix_clashes(claims):
+        reason = (
+            f"The namespace {short!r} of {_names(claims[short])} begins {long!r} of "
+            f"{_names(claims[long])}, so that names of tools cannot be told apart. Uninstall one."
+        )
+        reasons.setdefault(short, reason)
+        reasons.setdefault(long, reason)
+    return [
+        replace(pack, record=replace(pack.record, state=PackState.CONFLICT, reason=clash))
+        if (clash := reasons.get(fold(pack.record.namespace)))
+        and pack.record.state is not PackState.SHADOWED
+        else pack
+        for pack in packs
+    ]
+
+
+def _names(records: Sequence[PackRecord]) -> str:
+    return " and ".join(sorted(f"{record.distribution} {record.version}" for record in records))
+
+
+def _unusable(record: PackRecord, state: PackState, reason: str) -> PackSource:
+    return PackSource(replace(record, state=state, reason=reason))

@@ -1,0 +1,211 @@
+"""The plugin manager of one app: which packs there are, and what the active ones contribute."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from eagle_rag_core.errors import PluginError
+from eagle_rag_core.plugins.context import Decision, PackContext, PackServices
+from eagle_rag_core.plugins.contributions import Contribution, extensions_of
+from eagle_rag_core.plugins.discovery import Discovery, discover
+from eagle_rag_core.plugins.hooks import PackHooks
+from eagle_rag_core.plugins.loading import LoadFailed, load_pack
+from eagle_rag_core.plugins.manifest import RecordKind
+from eagle_rag_core.plugins.mcp_registry import ToolRegistry
+from eagle_rag_core.plugins.namespaces import CORE, fold
+from eagle_rag_core.plugins.selection import check_settings, select
+from eagle_rag_core.plugins.sources import PackSource
+from eagle_rag_core.plugins.states import PackRecord, PackState, brief
+from eagle_rag_core.types.extensions import Extensions
+
+if TYPE_CHECKING:
+    from eagle_rag_core.settings.sections import PluginSettings
+
+logger = logging.getLogger(__name__)
+
+
+class PluginManager:
+    """Selects, loads and registers the packs of one deployment.
+
+    Building it imports no pack; :meth:`load` does. A pack that fails is left out as a whole and
+    shown in :attr:`records`; the others load.
+
+    :param discovered: the installed packs, if they are known already.
+    :param packs: use these packs and look for no installed ones (frozen apps, tests).
+    :param clock: seconds since the epoch, for the packs.
+    """
+
+    def __init__(
+        self,
+        settings: PluginSettings,
+        *,
+        discovered: Discovery | None = None,
+        packs: Sequence[PackSource] | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        if packs is None:
+            packs = (discovered or discover()).packs
+        self._selection = select(settings, packs)
+        self._records = [source.record for source in self._selection.sources]
+        self._hooks = PackHooks()
+        self._contexts: dict[str, PackContext] = {}
+        self._contributions: dict[str, Contribution] = {}
+        self.registry = ToolRegistry(
+            {s.record.namespace: s.record.distribution for s in self._selection.chosen}
+        )
+
+    @property
+    def default_namespace(self) -> str:
+        return self._selection.default_namespace
+
+    @property
+    def records(self) -> list[PackRecord]:
+        """Every installed pack with its state, sorted by namespace."""
+        return list(self._records)
+
+    @property
+    def extensions(self) -> Extensions:
+        """What the active packs contribute to the engine, in the order of ``plugins.enabled``."""
+        return extensions_of(list(self._contributions.values()))
+
+    @property
+    def record_kinds(self) -> dict[str, tuple[RecordKind, ...]]:
+        """Kinds of records the active packs declare, per namespace."""
+        return {
+            source.record.namespace: source.manifest.records
+            for source in self._selection.chosen
+            if source.manifest and source.record.namespace in self._contributions
+        }
+
+    def load(self) -> None:
+        """Import and register the enabled packs, in their order.
+
+        :raises ConfigError: settings name a pack that is not installed, or a pack's options are
+            wrong.
+        :raises PluginError: the default namespace's pack is not active, and
+            ``plugins.allow_degraded`` is off.
+        """
+        check_settings(self._settings, self._selection.sources)
+        self._log_unusable()
+        for source in self._selection.chosen:
+            self._load(source)
+        self._require_default()
+
+    def bind(self, services_for: Callable[[str], PackServices]) -> None:
+        """Give every active pack its services.
+
+        :param services_for: the services of a namespace.
+        """
+        for namespace in self._contributions:
+            self._contexts[namespace].bind(services_for(namespace))
+
+    def fail_start(self, namespace: str, reason: str, error: BaseException | None = None) -> None:
+        """Take back all that an active pack contributed, because it cannot be started.
+
+        :param reason: our sentence on why.
+        :raises PluginError: as :meth:`load`.
+        """
+        record = next(r for r in self._records if r.active and r.namespace == namespace)
+        self.registry.remove(namespace)
+        self._hooks.unregister(namespace)
+        del self._contributions[namespace], self._contexts[namespace]
+        self._update(record, **self._failure(namespace, PackState.START_FAILED, reason, error))
+        self._require_default()
+
+    def decisions(self) -> dict[str, tuple[Decision, ...]]:
+        """Recent decisions per active pack."""
+        return {name: self._contexts[name].audit.recent() for name in self._contributions}
+
+    def fingerprint(self) -> str:
+        """Identifies the default namespace and the active packs with their order and versions."""
+        packs = [
+            (record.namespace, record.distribution, record.version)
+            for name in self._contributions
+            for record in self._records
+            if record.active and record.namespace == name
+        ]
+        text = json.dumps([self.default_namespace, packs])
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def _log_unusable(self) -> None:
+        chosen = {source.record.namespace for source in self._selection.chosen}
+        for record in self._records:
+            if record.namespace in self._selection.enabled and record.namespace not in chosen:
+                logger.warning("Pack %s: %s. %s", record.namespace, record.state, record.reason)
+
+    def _load(self, source: PackSource) -> None:
+        namespace, started = source.record.namespace, time.perf_counter()
+        try:
+            context, contribution = load_pack(
+                source,
+                self._hooks,
+                self.registry,
+                options=self._options(namespace),
+                clock=self._clock,
+            )
+        except LoadFailed as failed:
+            changes = self._failure(namespace, failed.state, failed.reason, failed.error)
+        else:
+            self._contexts[namespace] = context
+            self._contributions[namespace] = contribution
+            changes = {
+                "state": PackState.ACTIVE,
+                "tools": tuple(sorted(tool.name for tool in contribution.tools)),
+            }
+        self._update(source.record, elapsed_ms=_since(started), **changes)
+
+    def _options(self, namespace: str) -> Mapping[str, Any]:
+        for name, options in self._settings.options.items():
+            if fold(name) == namespace:
+                return options
+        return {}
+
+    def _failure(
+        self, namespace: str, state: PackState, reason: str, error: BaseException | None
+    ) -> dict[str, Any]:
+        """What a record says about a failure, which is logged in one line."""
+        text = brief(error) if error else ""
+        logger.warning("Pack %s: %s. %s %s", namespace, state, reason, text)
+        logger.debug("Traceback of pack %s", namespace, exc_info=error)
+        return {"state": state, "reason": reason, "error": text}
+
+    def _update(self, record: PackRecord, **changes: Any) -> None:
+        place = self._records.index(record)
+        self._records[place] = replace(record, **changes)
+
+    def _require_default(self) -> None:
+        """Refuse to serve a namespace whose pack is not active.
+
+        :raises PluginError: says why it is not.
+        """
+        namespace = self.default_namespace
+        if namespace == CORE or namespace in self._contributions:
+            return
+        found = [record for record in self._records if record.namespace == namespace]
+        found.sort(key=lambda record: record.state is PackState.SHADOWED)
+        reason = f"{found[0].state}. {found[0].reason} {found[0].error}".strip()
+        message = f"Pack {namespace!r} of the default namespace is not active: {reason}"
+        if not self._settings.allow_degraded:
+            raise PluginError(
+                f"{message} Repair or reinstall it, choose another profile, or set "
+                "plugins.allow_degraded to serve without it."
+            )
+        logger.error("%s Serving without it (plugins.allow_degraded).", message)
+
+
+def survey(settings: PluginSettings, *, discovered: Discovery | None = None) -> list[PackRecord]:
+    """The installed packs with their states under ``settings``, without importing any."""
+    selection = select(settings, (discovered or discover()).packs)
+    return [source.record for source in selection.sources]
+
+
+def _since(started: float) -> float:
+    return round((time.perf_counter() - started) * 1000, 3)

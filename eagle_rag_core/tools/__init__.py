@@ -1,0 +1,1 @@
+"""The core's own MCP tools: parameters, results, and one function per tool."""

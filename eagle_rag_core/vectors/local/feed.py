@@ -1,0 +1,103 @@
+"""The feed of changes that keeps the memory indexes of all processes fresh.
+
+Every transaction that changes vectors appends to the feed of its namespace. An index remembers
+how far it has read; comparing that with the feed's position is one small query per search.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, text
+
+from eagle_rag_core.catalog.schema import vector_changes as changes
+from eagle_rag_core.catalog.schema import vector_state
+from eagle_rag_core.vectors.store import Collection
+
+ADD = "add"
+DROP = "drop"
+
+#: An index further behind than this is built anew sooner than it would catch up.
+KEPT = 10_000
+
+
+class Position(NamedTuple):
+    """How far the feed of a namespace goes: its last number within a generation."""
+
+    generation: int
+    head: int
+
+
+_POSITION = select(
+    select(vector_state.c.generation)
+    .where(vector_state.c.namespace == bindparam("namespace"))
+    .scalar_subquery(),
+    select(func.max(changes.c.seq))
+    .where(changes.c.namespace == bindparam("namespace"))
+    .scalar_subquery(),
+)
+
+
+def position(connection: Connection, namespace: str) -> Position:
+    generation, head = connection.execute(_POSITION, {"namespace": namespace}).one()
+    return Position(generation or 0, head or 0)
+
+
+def append(tx: Connection, collection: Collection, op: str, version_ids: Sequence[str]) -> None:
+    """Tell all indexes that versions were added or dropped; takes effect with the commit."""
+    _order_writers(tx, collection.namespace)
+    same = {"namespace": collection.namespace, "collection": collection.name, "op": op}
+    tx.execute(insert(changes), [same | {"version_id": version} for version in version_ids])
+
+
+def since(
+    connection: Connection, collection: Collection, head: int
+) -> tuple[list[str], list[str]] | None:
+    """Versions of the collection changed after ``head``: those that hold rows, those that do not.
+
+    None when the feed no longer reaches back to ``head``.
+    """
+    entries = connection.execute(
+        select(changes.c.seq, changes.c.collection, changes.c.op, changes.c.version_id)
+        .where(changes.c.namespace == collection.namespace, changes.c.seq >= head)
+        .order_by(changes.c.seq)
+    ).all()
+    # Old entries are removed from the front, so as long as the last one read is there,
+    # everything after it is, too.
+    if not entries or entries[0].seq != head:
+        return None
+    last = {e.version_id: e.op for e in entries[1:] if e.collection == collection.name}
+    return _versions(last.items(), ADD), _versions(last.items(), DROP)
+
+
+def prune(tx: Connection, namespace: str) -> None:
+    """Forget all but the newest entries."""
+    of_namespace = changes.c.namespace == namespace
+    newest_to_go = (
+        select(changes.c.seq)
+        .where(of_namespace)
+        .order_by(changes.c.seq.desc())
+        .offset(KEPT)
+        .limit(1)
+        .scalar_subquery()
+    )
+    tx.execute(delete(changes).where(of_namespace, changes.c.seq <= newest_to_go))
+
+
+def _versions(last: Iterable[tuple[str, str]], op: str) -> list[str]:
+    return [version for version, final in last if final == op]
+
+
+def _order_writers(tx: Connection, namespace: str) -> None:
+    """Make numbers appear in the order they are given.
+
+    PostgreSQL gives sequence numbers before commit: without a lock held until then, a reader
+    could see number 8, remember it, and never look for number 7. SQLite has one writer anyway.
+    """
+    if tx.dialect.name != "postgresql":
+        return
+    digest = hashlib.blake2b(f"eagle-rag vectors {namespace}".encode(), digest_size=8).digest()
+    key = int.from_bytes(digest, "big", signed=True)
+    tx.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})

@@ -1,0 +1,78 @@
+"""The stored rows of the local backend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Connection, delete, insert, select
+
+from eagle_rag_core.catalog.membership import any_of
+from eagle_rag_core.catalog.schema import vector_rows
+from eagle_rag_core.vectors.store import Collection, VersionRows
+
+#: Rows read at a time: enough to keep numpy busy, small beside the finished index.
+_BATCH = 4096
+
+
+class StoredRow(NamedTuple):
+    """One node as the catalog keeps it."""
+
+    node_id: str
+    version_id: str
+    document_id: str
+    kb_name: str
+    dense: bytes | None
+    tokens: str
+
+
+_COLUMNS = [vector_rows.c[name] for name in StoredRow._fields]
+
+
+def insert_rows(tx: Connection, collection: Collection, rows: VersionRows) -> None:
+    if not rows.node_ids:
+        return
+    dense: Sequence[bytes | None] = [None] * len(rows.node_ids)
+    if collection.dim and rows.dense is not None:
+        dense = [row.tobytes() for row in rows.dense.astype("<f4")]
+    same: dict[str, Any] = {
+        "namespace": collection.namespace,
+        "collection": collection.name,
+        "version_id": rows.version_id,
+        "document_id": rows.document_id,
+        "kb_name": rows.kb_name,
+    }
+    tx.execute(
+        insert(vector_rows),
+        [
+            same | {"node_id": node_id, "dense": vector, "tokens": " ".join(tokens)}
+            for node_id, vector, tokens in zip(rows.node_ids, dense, rows.tokens, strict=True)
+        ],
+    )
+
+
+def delete_versions(tx: Connection, collection: Collection, version_ids: Sequence[str]) -> None:
+    tx.execute(
+        delete(vector_rows).where(
+            *_within(collection), any_of(vector_rows.c.version_id, version_ids)
+        )
+    )
+
+
+def read_rows(
+    connection: Connection, collection: Collection, version_ids: Sequence[str] | None = None
+) -> Iterator[Sequence[StoredRow]]:
+    """The rows of the given versions, or of the whole collection, in batches."""
+    wanted = select(*_COLUMNS).where(*_within(collection))
+    if version_ids is not None:
+        wanted = wanted.where(any_of(vector_rows.c.version_id, version_ids))
+    result = connection.execute(wanted, execution_options={"yield_per": _BATCH})
+    for batch in result.partitions():
+        yield [StoredRow._make(row) for row in batch]
+
+
+def _within(collection: Collection) -> tuple[ColumnElement[bool], ...]:
+    return (
+        vector_rows.c.namespace == collection.namespace,
+        vector_rows.c.collection == collection.name,
+    )

@@ -1,0 +1,101 @@
+"""The local backend behind the protocol."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection
+
+from eagle_rag_core.types import Scope, ScoredNode
+from eagle_rag_core.vectors.checks import check_rows, checked_query
+from eagle_rag_core.vectors.local import feed, rows
+from eagle_rag_core.vectors.store import Collection, VersionRows
+
+if TYPE_CHECKING:
+    from eagle_rag_core.catalog.engine import Catalog
+    from eagle_rag_core.vectors.local.index import CollectionIndex
+    from eagle_rag_core.vectors.store import Vector
+
+
+class LocalVectorStore:
+    """Vectors as rows of the catalog, searched in memory.
+
+    Writes take part in the caller's transaction: nothing is visible before its commit, and
+    everything is to the next search of every process after it. Safe to share between threads.
+    numpy is imported with the first search, faiss only for large collections.
+    """
+
+    name = "local"
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._indexes: dict[Collection, CollectionIndex] = {}
+        self._opening = threading.Lock()
+
+    def ensure(self, collection: Collection) -> None:
+        """Nothing to create: a collection is the rows that carry its name."""
+
+    def write(self, tx: Connection, collection: Collection, version: VersionRows) -> None:
+        check_rows(collection, version)
+        rows.delete_versions(tx, collection, [version.version_id])
+        rows.insert_rows(tx, collection, version)
+        feed.append(tx, collection, feed.ADD, [version.version_id])
+
+    def retire(self, tx: Connection, collection: Collection, version_ids: Sequence[str]) -> None:
+        if version_ids:
+            rows.delete_versions(tx, collection, version_ids)
+            feed.append(tx, collection, feed.DROP, version_ids)
+
+    def search_dense(
+        self, collection: Collection, vector: Vector, scope: Scope, limit: int
+    ) -> list[ScoredNode]:
+        from eagle_rag_core.vectors.local import dense
+
+        if not collection.dim or scope.empty or limit < 1:
+            return []
+        query = checked_query(collection, vector)
+        return dense.search(self._index(collection).snapshot(), query, scope, limit)
+
+    def search_lexical(
+        self, collection: Collection, tokens: Sequence[str], scope: Scope, limit: int
+    ) -> list[ScoredNode]:
+        from eagle_rag_core.vectors.local import bm25
+
+        if not tokens or scope.empty or limit < 1:
+            return []
+        return bm25.search(self._index(collection).snapshot(), tokens, scope, limit)
+
+    def count(self, collection: Collection, scope: Scope) -> int:
+        from eagle_rag_core.vectors.local import scoping
+
+        view = scoping.view(self._index(collection).snapshot(), scope)
+        return sum(selection.count for selection in view.selections)
+
+    def refresh(self) -> None:
+        """Bring the indexes that searches have opened up to date."""
+        for index in list(self._indexes.values()):
+            index.snapshot()
+
+    def sweep(self) -> int:
+        """Shorten the feed of changes. Retired versions go at once, so there are none to count."""
+        with self._catalog.write() as tx:
+            feed.prune(tx, self._catalog.namespace)
+        return 0
+
+    def close(self) -> None:
+        """Release the memory of all indexes."""
+        with self._opening:
+            self._indexes.clear()
+
+    def _index(self, collection: Collection) -> CollectionIndex:
+        index = self._indexes.get(collection)
+        if index is None:
+            from eagle_rag_core.vectors.local.index import CollectionIndex
+
+            with self._opening:
+                index = self._indexes.setdefault(
+                    collection, CollectionIndex(self._catalog, collection)
+                )
+        return index

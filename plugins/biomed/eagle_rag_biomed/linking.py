@@ -1,0 +1,120 @@
+"""Which concepts a query names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Final
+
+from eagle_rag_biomed.annotator import Annotator, Mention
+from eagle_rag_biomed.vocabulary import Concept
+
+_CURIE: Final = re.compile(r"\b[A-Za-z]{2,12}:[A-Za-z0-9_]+\b")
+_LIST_SEPARATOR: Final = re.compile(r"[,;\n\"]|\s(?:and|or|vs\.?|versus)\s", re.IGNORECASE)
+_WORD: Final = re.compile(r"[^\W_][\w-]*")
+_OUTER_PUNCTUATION: Final = " \t.?!:'()[]"
+#: A query of at most so many words is taken for a name even when nothing marks it as one.
+_NAME_WORDS: Final = 4
+#: Shorter words resemble too many names to guess what was meant.
+_SHORTEST_TYPO: Final = 6
+#: Comparing spellings takes milliseconds each.
+_MAX_COMPARED: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A part of a query and the concepts it may stand for."""
+
+    text: str
+    concepts: tuple[Concept, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedQuery:
+    """A query's concepts.
+
+    :param linked: parts that name one concept, each concept once.
+    :param ambiguous: parts that name one of several concepts.
+    :param unresolved: parts that read like names but are not in the vocabulary, with concepts
+        of similar names.
+    """
+
+    linked: tuple[Named, ...]
+    ambiguous: tuple[Named, ...]
+    unresolved: tuple[Named, ...] = ()
+
+    @property
+    def concepts(self) -> list[Concept]:
+        """The concepts named for certain, in the order of the query."""
+        return [named.concepts[0] for named in self.linked]
+
+
+class Linker:
+    """Links queries to the concepts of one vocabulary."""
+
+    def __init__(self, annotator: Annotator) -> None:
+        self._annotator = annotator
+        self.vocabulary = annotator.vocabulary
+
+    def link(self, query: str) -> LinkedQuery:
+        """The concepts ``query`` names, by names or CURIEs, without looking for similar names."""
+        return self._link(query, self._annotator.annotate(query))
+
+    def explain(self, query: str) -> LinkedQuery:
+        """As :meth:`link`, and what in ``query`` could not be linked."""
+        mentions = self._annotator.annotate(query)
+        unresolved: dict[str, Named] = {}
+        for text in islice(self._unlinked(query, mentions), _MAX_COMPARED):
+            similar = tuple(self.vocabulary.similar(text))
+            if similar or _reads_like_name(text, query):
+                unresolved.setdefault(text.casefold(), Named(text, similar))
+        return replace(self._link(query, mentions), unresolved=tuple(unresolved.values()))
+
+    def _link(self, query: str, mentions: Sequence[Mention]) -> LinkedQuery:
+        identified = [
+            Named(m.group(), (concept,))
+            for m in _CURIE.finditer(query)
+            if (concept := self.vocabulary.by_id(m.group()))
+        ]
+        linked: dict[Concept, Named] = {n.concepts[0]: n for n in identified}
+        ambiguous: dict[str, Named] = {}
+        for mention in mentions:
+            if concept := mention.concept:
+                linked.setdefault(concept, Named(mention.surface, (concept,)))
+            else:
+                ambiguous.setdefault(mention.surface, Named(mention.surface, mention.candidates))
+        return LinkedQuery(tuple(linked.values()), tuple(ambiguous.values()))
+
+    def _unlinked(self, query: str, mentions: Sequence[Mention]) -> Iterator[str]:
+        """Identifiers, list items and words of ``query`` outside of what is linked."""
+        rest = list(query)
+        for mention in mentions:
+            rest[mention.start : mention.end] = "\n" * (mention.end - mention.start)
+        for match in _CURIE.finditer(query):
+            rest[match.start() : match.end()] = "\n" * (match.end() - match.start())
+            if not self.vocabulary.by_id(match.group()):
+                yield match.group()
+        for item in _LIST_SEPARATOR.split("".join(rest)):
+            name = item.strip(_OUTER_PUNCTUATION)
+            words = _WORD.findall(name)
+            if 1 < len(words) <= _NAME_WORDS:
+                yield name
+            yield from (w for w in words if _is_symbol(w) or len(w) >= _SHORTEST_TYPO)
+
+
+def _reads_like_name(text: str, query: str) -> bool:
+    return (
+        _is_symbol(text) or bool(_CURIE.fullmatch(text)) or text == query.strip(_OUTER_PUNCTUATION)
+    )
+
+
+def _is_symbol(word: str) -> bool:
+    """Written like a gene symbol or an acronym: capitals or digits inside."""
+    inside = word[1:]
+    return (
+        any(c.isalpha() for c in word)
+        and " " not in word
+        and any(c.isupper() or c.isdigit() for c in inside)
+    )

@@ -1,0 +1,80 @@
+"""The pack's MCP tools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from eagle_rag_biomed.answers import EntityAnswer
+from eagle_rag_biomed.finder import AssertionFilter, EntityFinder, EntityQuestion
+from eagle_rag_biomed.vocabulary import ConceptType
+from eagle_rag_core.plugins import register_mcp_tool
+
+NAMESPACE: Final = "biomed"
+_DESCRIPTION: Final = """\
+Finds biomedical entities (diseases, phenotypes, chemicals and drugs, genes, species, cell lines) \
+in the ingested documents and shows where they are mentioned. The query is a question in plain \
+language, one or more entity names in any common spelling or synonym ("heart attack" finds \
+"myocardial infarction", "paracetamol" finds "acetaminophen"), or identifiers such as \
+MESH:D009203. The answer holds the entities the query names, then entities mentioned beside them \
+in the passages that answer it; each with its identifier, the number of documents and mentions, \
+and quoted passages with node_id and document_id. Mentions are affirmed or negated ("no evidence \
+of pneumonia"). Ambiguous and unknown names come back with suggestions, and an empty result says \
+why in zero_result_reason. For passages on a topic rather than entities, core_retrieve_text \
+returns longer text."""
+
+
+def query_entities_tool(finder: EntityFinder) -> Callable[..., EntityAnswer]:
+    """The tool ``biomed_query_entities``."""
+
+    @register_mcp_tool(
+        namespace=NAMESPACE,
+        name="query_entities",
+        title="Query biomedical entities",
+        description=_DESCRIPTION,
+    )
+    def query_entities(
+        query: Annotated[
+            str,
+            Field(
+                min_length=1,
+                max_length=2000,
+                description="A question, entity names separated by commas, or identifiers.",
+            ),
+        ],
+        entity_types: Annotated[
+            tuple[ConceptType, ...],
+            Field(description="Return only entities of these types; empty for all types."),
+        ] = (),
+        kb_name: Annotated[
+            str, Field(description="Search this knowledge base only; empty for all.")
+        ] = "",
+        document_ids: Annotated[
+            tuple[str, ...],
+            Field(max_length=200, description="Search these documents only; empty for all."),
+        ] = (),
+        assertion: Annotated[
+            Literal["any", "affirmed", "negated"],
+            Field(description="Count and quote only mentions that are affirmed, or negated."),
+        ] = "any",
+        limit: Annotated[int, Field(ge=1, le=50, description="Most entities to return.")] = 10,
+        evidence_per_entity: Annotated[
+            int, Field(ge=0, le=10, description="Most passages to quote for each entity.")
+        ] = 2,
+    ) -> EntityAnswer:
+        chosen: AssertionFilter = assertion
+        return finder.answer(
+            EntityQuestion(
+                query=query,
+                types=entity_types,
+                kb_name=kb_name,
+                document_ids=document_ids,
+                assertion=chosen,
+                limit=limit,
+                evidence_per_entity=evidence_per_entity,
+            )
+        )
+
+    return query_entities

@@ -1,0 +1,147 @@
+"""Packs as real build backends install them: wheels and editables, hatchling and setuptools."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_packs import code, manifest, run_python
+
+HATCHLING = """
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+[project]
+name = "eagle-rag-demo"
+version = "1.2"
+[project.entry-points."eagle_rag.packs"]
+demo = "demo_pack:pack"
+[tool.hatch.build]
+dev-mode-dirs = ["src"]
+[tool.hatch.build.targets.wheel]
+packages = ["src/demo_pack"]
+"""
+
+SETUPTOOLS = """
+[build-system]
+requires = ["setuptools"]
+build-backend = "setuptools.build_meta"
+[project]
+name = "eagle-rag-demo"
+version = "1.2"
+[project.entry-points."eagle_rag.packs"]
+demo = "demo_pack:pack"
+[tool.setuptools.packages.find]
+where = ["src"]
+"""
+
+PACKAGE_DATA = """
+[tool.setuptools.package-data]
+demo_pack = ["eagle-pack.toml"]
+"""
+
+#: Not ``src/<package>``: setuptools then maps the package in an import hook.
+MAPPED = SETUPTOOLS.replace(
+    '[tool.setuptools.packages.find]\nwhere = ["src"]',
+    '[tool.setuptools]\npackages = ["demo_pack"]\npackage-dir = { demo_pack = "src/demo_pack" }',
+)
+
+
+def install(folder: Path, pyproject: str, hook: str, settings: dict[str, str] | None = None) -> Path:
+    """Build a pack in ``folder`` with a PEP 517 hook and unpack it as an installer does."""
+    project, site = folder / "project", folder / "site"
+    package = project / "src" / "demo_pack"
+    package.mkdir(parents=True)
+    (project / "pyproject.toml").write_text(pyproject, "utf-8")
+    (package / "__init__.py").write_text(code("demo"), "utf-8")
+    (package / "eagle-pack.toml").write_text(manifest("demo"), "utf-8")
+    backend = "hatchling.build" if "hatchling" in pyproject else "setuptools.build_meta"
+    built = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            f"import {backend} as b; print(b.{hook}({str(folder)!r}, {settings!r}))",
+        ],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+        env={**os.environ, "PYTHONWARNINGS": "ignore"},
+    )
+    with zipfile.ZipFile(folder / built.stdout.split()[-1]) as wheel:
+        wheel.extractall(site)
+    return site
+
+
+def loaded(site: Path) -> dict[str, Any]:
+    """What a fresh process that has ``site`` as a site folder finds and loads."""
+    result = run_python(
+        f"""
+        import json, site, sys
+        site.addsitedir({str(site)!r})
+        from eagle_rag_core.plugins.discovery import discover
+        (source,) = [s for s in discover().packs if s.record.namespace == "demo"]
+        record = source.record.as_dict()
+        record["imported"] = "demo_pack" in sys.modules
+        record["loads"] = hasattr(source.load(), "register_tools") if source.manifest else False
+        print(json.dumps(record))
+        """
+    )
+    assert result.returncode == 0, result.stderr
+    return dict(json.loads(result.stdout))
+
+
+@pytest.mark.parametrize(
+    "pyproject", [HATCHLING, SETUPTOOLS + PACKAGE_DATA], ids=["hatchling", "setuptools"]
+)
+@pytest.mark.parametrize("hook", ["build_wheel", "build_editable"])
+def test_packs_are_found_and_load_however_they_were_built(
+    tmp_path: Path, pyproject: str, hook: str
+) -> None:
+    record = loaded(install(tmp_path, pyproject, hook))
+    assert record["state"] == "discovered"
+    assert record["version"] == "1.2"
+    assert record["tools"] == ["demo_query_things"]
+    assert record["loads"]
+    assert not record["imported"]
+
+
+def test_an_editable_install_through_an_import_hook_is_found_without_import(
+    tmp_path: Path,
+) -> None:
+    site = install(tmp_path, MAPPED, "build_editable")
+    assert list(site.glob("__editable__*finder.py")), "this layout no longer uses an import hook"
+    record = loaded(site)
+    assert record["state"] == "discovered"
+    assert record["loads"]
+    assert not record["imported"]
+
+
+@pytest.mark.parametrize(
+    ("hook", "settings"),
+    [("build_wheel", None), ("build_editable", {"editable_mode": "strict"})],
+    ids=["wheel", "strict-editable"],
+)
+def test_row_17_setuptools_drops_the_manifest_and_the_reason_says_so(
+    tmp_path: Path, hook: str, settings: dict[str, str] | None
+) -> None:
+    record = loaded(install(tmp_path, SETUPTOOLS, hook, settings))
+    assert record["state"] == "invalid"
+    assert "package data" in record["reason"]
+    assert not record["imported"]
+
+
+def test_an_editable_install_is_told_from_its_direct_url(tmp_path: Path) -> None:
+    site = install(tmp_path, HATCHLING, "build_editable")
+    (info,) = site.glob("*.dist-info")
+    # Installers write this file; a build backend does not.
+    url = {"url": (tmp_path / "project").as_uri(), "dir_info": {"editable": True}}
+    (info / "direct_url.json").write_text(json.dumps(url), "utf-8")
+    assert loaded(site)["editable"]

@@ -24,7 +24,6 @@ from pathlib import Path
 
 import numpy as np
 
-from eagle_rag_core.catalog import schema
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.types import Scope
 from eagle_rag_core.vectors.local.store import LocalVectorStore
@@ -52,8 +51,7 @@ def main() -> None:
 
 def measure(rows: int, dim: int, searches: int, folder: Path) -> None:
     catalog = Catalog(f"sqlite:///{folder / 'catalog.db'}", namespace="core")
-    with catalog.write() as tx:
-        schema.metadata.create_all(tx)
+    catalog.migrate()
     collection = Collection("core", "text_benchmark", "text", dim)
     store = LocalVectorStore(catalog)
     fill(catalog, store, collection, rows)

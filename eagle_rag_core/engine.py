@@ -22,7 +22,7 @@ from eagle_rag_core.jobs.queue import JobQueue
 from eagle_rag_core.jobs.worker import Worker
 from eagle_rag_core.models.embedders import ResolvedEmbedder, resolve_text_embedder
 from eagle_rag_core.query.engine import AnswerEngine
-from eagle_rag_core.retrieval.legs import ActiveCollection, TextIndex
+from eagle_rag_core.retrieval.legs import TextIndex
 from eagle_rag_core.retrieval.orchestrator import Orchestrator, RetrievalParts
 from eagle_rag_core.service import Services
 from eagle_rag_core.service.answer import AnswerService
@@ -128,7 +128,12 @@ def build_engine(settings: Settings, extensions: Extensions) -> Engine:
         documents=DocumentService(catalog),
         kbs=KbService(catalog),
     )
-    refresher = Periodic("index-refresh", settings.retrieval.refresh_seconds, store.refresh)
+
+    def keep_fresh() -> None:
+        store.refresh()
+        store.sweep()
+
+    refresher = Periodic("index-refresh", settings.retrieval.refresh_seconds, keep_fresh)
     return Engine(catalog, store, embedder, orchestrator, services, worker, refresher, works)
 
 
@@ -176,10 +181,9 @@ def _orchestrator(
     resolved: ResolvedEmbedder,
     extensions: Extensions,
 ) -> Orchestrator:
-    def active() -> ActiveCollection | None:
+    def active() -> CollectionInfo | None:
         with catalog.read() as conn:
-            info = collections.active_collection(conn, catalog.namespace, _TEXT)
-        return ActiveCollection(_as_collection(info), info.fingerprint) if info else None
+            return collections.active_collection(conn, catalog.namespace, _TEXT)
 
     return Orchestrator(
         RetrievalParts(

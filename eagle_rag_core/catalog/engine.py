@@ -130,7 +130,7 @@ def _engine(url: URL, *, foreign_keys: bool = True) -> Engine:
             # A server may drop idle connections; a file does not.
             pool_pre_ping=url.get_backend_name() != "sqlite",
         )
-    except ImportError:
+    except (ImportError, exc.NoSuchModuleError):
         raise ConfigError(
             f"The setting database.url needs the driver {url.get_driver_name()!r}, "
             "which is not installed."
@@ -159,7 +159,7 @@ def _speak_sqlite(engine: Engine, foreign_keys: bool) -> None:
         # The driver's own transaction control leaves reads and DDL outside of transactions.
         connection.isolation_level = None
         # Before all else: switching to WAL waits for other processes too.
-        connection.execute(f"PRAGMA busy_timeout = {_WAIT_SECONDS * 1000}")
+        connection.execute(f"PRAGMA busy_timeout = {int(_WAIT_SECONDS * 1000)}")
         connection.execute("PRAGMA journal_mode = WAL")
         # What was acknowledged survives a power cut.
         connection.execute("PRAGMA synchronous = FULL")

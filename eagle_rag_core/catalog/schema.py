@@ -180,6 +180,7 @@ jobs = Table(
     Column("stage", String(16), nullable=False, default=""),
     Column("progress", Float, nullable=False, default=0.0),
     Column("attempts", Integer, nullable=False, default=0),
+    # Lower ones come first.
     Column("priority", Integer, nullable=False, default=0),
     # Seconds since the epoch; a retry waits until then.
     Column("not_before", Float, nullable=False, default=0.0),

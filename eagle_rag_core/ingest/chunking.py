@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from math import ceil
+from typing import NamedTuple
 
 from eagle_rag_core.errors import ConfigError
 from eagle_rag_core.ingest.sections import page_at
@@ -39,8 +40,7 @@ _Span = tuple[int, int]
 _Splitter = Callable[[str, int, int], list[_Span]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
+class _Piece(NamedTuple):
     """A stretch of text that goes into one chunk.
 
     :param splitters: ways of dividing it, best first; each is tried once.
@@ -87,7 +87,7 @@ class Chunker:
         """Cut a document, section by section. Linear in the length of the text.
 
         Every character but white space lies in at least one chunk. The chunks of a section
-        begin with its heading. ``node_id`` is the first 24 hexadecimal digits of SHA-256 over
+        begin with its heading. ``node_id`` is the first 32 hexadecimal digits of SHA-256 over
         version and ordinal.
         """
         chunks: list[Chunk] = []
@@ -96,7 +96,7 @@ class Chunker:
                 ordinal = len(chunks)
                 chunks.append(
                     Chunk(
-                        node_id=sha256(f"{version_id}:{ordinal}".encode()).hexdigest()[:24],
+                        node_id=sha256(f"{version_id}:{ordinal}".encode()).hexdigest()[:32],
                         ordinal=ordinal,
                         section=section.ordinal,
                         start=start,
@@ -111,20 +111,20 @@ class Chunker:
 
     def _spans(self, text: str, start: int, end: int) -> Iterator[_Span]:
         """The chunks of one section's own text."""
-        previous = start
+        previous = -1
         for chunk_start, chunk_end in self._pack(text, self._pieces(text, start, end)):
             yield self._widened(text, previous, chunk_start), chunk_end
             previous = chunk_start
 
     def _widened(self, text: str, previous: int, start: int) -> int:
-        """Move a chunk's start back by the overlap, but not beyond the chunk before."""
-        earliest = start - self.overlap
-        if not self.overlap or previous >= start:
+        """Move a chunk's start back by the overlap, to a word after the previous start."""
+        if previous < 0 or not self.overlap:
             return start
-        if earliest <= previous:
-            return previous
+        earliest = max(start - self.overlap, previous + 1)
+        if _DENSE.match(text, earliest, start):
+            return earliest
         space = _SPACE.search(text, earliest, start)
-        return space.end() if space else earliest
+        return space.end() if space else start
 
     def _pieces(self, text: str, start: int, end: int) -> list[_Piece]:
         """The blocks of a section with the ways of dividing them."""
@@ -184,7 +184,7 @@ class Chunker:
 
     def _boundary(self, text: str, start: int, stop: int, end: int) -> int:
         """The last word end up to ``stop``, or the first one after it that fits a chunk."""
-        if _DENSE.match(text, stop):
+        if _DENSE.match(text, stop, stop + 1):
             return stop
         for position in range(stop, start, -1):
             if text[position].isspace():
@@ -209,7 +209,7 @@ def _blocks(text: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
         line_end = end if line_end < 0 else line_end
         line = text[position:line_end].strip()
         line_kind = "" if not line else "table" if line.startswith("|") else "text"
-        fence = line[:3]
+        fence = text[position : position + 3]
         if fence in _FENCES and fence not in unclosed:
             closing = text.find(f"\n{fence}", line_end, end)
             if closing < 0:

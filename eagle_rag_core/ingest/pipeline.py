@@ -6,6 +6,7 @@ the new version visible and the old one disappear. Nothing before it leaves a tr
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from eagle_rag_core.ingest.enrichment import Enriched, enrich
 from eagle_rag_core.ingest.fetch.http import SafeFetcher
 from eagle_rag_core.ingest.fetch.paths import open_local
 from eagle_rag_core.ingest.fetch.source import FetchedSource
-from eagle_rag_core.ingest.fetch.uris import is_file_uri, path_of
+from eagle_rag_core.ingest.fetch.uris import display_name, is_file_uri, path_of
 from eagle_rag_core.ingest.parsers import ParserRegistry
 from eagle_rag_core.ingest.sections import build_sections
 from eagle_rag_core.models.analyzer import ANALYZER_VERSION, analyze
@@ -40,6 +41,8 @@ from eagle_rag_core.vectors.store import Collection, VectorStore, VersionRows
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
+
+    from eagle_rag_core.vectors.store import Vector
 
 Report = Callable[[JobStage, float], None]
 _HEAD_BYTES = 65_536
@@ -117,9 +120,9 @@ class IngestPipeline:
         """
         parts = self._parts
         report(JobStage.PARSE, 0.1)
-        parsed = parts.parsers.pick(source.data[:_HEAD_BYTES], source.name).parse(
-            source.data, source.name
-        )
+        data = _in_declared_charset(source)
+        parser = parts.parsers.pick(data[:_HEAD_BYTES], source.name)
+        parsed = parser.parse(data, source.name)
         report(JobStage.CHUNK, 0.2)
         document_id = ids.document_id(parts.catalog.namespace, request.kb_name, request.source_uri)
         content_hash = hashlib.sha256(source.data).hexdigest()
@@ -181,7 +184,7 @@ class IngestPipeline:
             dense=self._embed([chunk.text for chunk in chunks], report),
         )
 
-    def _embed(self, texts: Sequence[str], report: Report) -> object:
+    def _embed(self, texts: Sequence[str], report: Report) -> Vector | None:
         embedder = self._parts.embedder
         if embedder.dim == 0:
             return None
@@ -192,6 +195,16 @@ class IngestPipeline:
             report(JobStage.EMBED, 0.3 + 0.6 * start / len(texts))
             batches.append(embedder.embed_documents(texts[start : start + _BATCH]))
         return np.concatenate(batches)
+
+
+def _in_declared_charset(source: FetchedSource) -> bytes:
+    """Text as UTF-8 where the server declared another charset, which parsers cannot see."""
+    if source.charset in ("", "utf-8", "utf8") or not source.media_type.startswith("text/"):
+        return source.data
+    try:
+        return codecs.BOM_UTF8 + source.data.decode(source.charset).encode()
+    except (LookupError, UnicodeError):
+        return source.data  # declared wrongly; the parser decides by content
 
 
 def _context(info: DocumentInfo, section: Section, chunk: Chunk) -> str:
@@ -214,7 +227,7 @@ def _describe(
         kb_name=request.kb_name,
         source_uri=request.source_uri,
         source_type=request.source_type,
-        title=request.title or parsed.title or source.name,
+        title=request.title or parsed.title or display_name(source.uri),
         language=parsed.language,
         media_type=parsed.media_type,
         tags=tuple(dict.fromkeys((*request.tags, *parsed.keywords))),

@@ -12,20 +12,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    and_,
-    exists,
-    or_,
-    select,
-    update,
-)
+from sqlalchemy import ColumnElement, Connection, Row, and_, exists, or_, select, update
 
 from eagle_rag_core.catalog import ids
 from eagle_rag_core.catalog.schema import jobs
 from eagle_rag_core.errors import ErrorCode, LeaseLost
 from eagle_rag_core.types import IngestRequest, JobStatus
+
+_sibling = jobs.alias("sibling")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,80 +56,47 @@ class ClaimRules:
 
 def claimable(rules: ClaimRules, now: float) -> ColumnElement[bool]:
     """The free jobs: due or abandoned, and no other job of their document is being worked on."""
-    sibling = jobs.alias()
     busy = exists().where(
-        sibling.c.document_id == jobs.c.document_id,
-        sibling.c.job_id != jobs.c.job_id,
-        sibling.c.status == JobStatus.RUNNING,
-        sibling.c.lease_until > now,
+        _sibling.c.document_id == jobs.c.document_id,
+        _sibling.c.job_id != jobs.c.job_id,
+        _sibling.c.status == JobStatus.RUNNING,
+        _sibling.c.lease_until > now,
     )
-    due = and_(jobs.c.status == JobStatus.QUEUED, jobs.c.not_before <= now)
-    return and_(
-        jobs.c.namespace == rules.namespace,
-        jobs.c.fingerprint == rules.fingerprint,
-        # Named besides, so that the index over the status serves.
-        jobs.c.status.in_((JobStatus.QUEUED, JobStatus.RUNNING)),
-        or_(due, _abandoned(now)),
-        ~busy,
-    )
+    return and_(_known(rules), or_(_abandoned(now), _due(now)), ~busy)
 
 
 def claim(
     tx: Connection, rules: ClaimRules, *, owner: str, lease_seconds: float, clock: ids.Clock
 ) -> ClaimedJob | None:
     """Take the first free job; None when there is none."""
-    now, now_text = clock(), ids.now_iso(clock)
-    _bury(tx, rules, now, now_text)
-    free = (
-        select(jobs.c.job_id, jobs.c.document_id)
-        .where(claimable(rules, now))
-        .order_by(jobs.c.priority.desc(), jobs.c.created_at, jobs.c.job_id)
-        .limit(1)
-    )
-    while (candidate := tx.execute(free).one_or_none()) is not None:
+    now = clock()
+    _bury(tx, rules, now, ids.now_iso(clock))
+    taking = {
+        "status": JobStatus.RUNNING,
+        "stage": "",
+        "progress": 0.0,
+        "attempts": jobs.c.attempts + 1,
+        "lease_owner": owner,
+        "lease_token": jobs.c.lease_token + 1,
+        "lease_until": now + lease_seconds,
+        "error_code": "",
+        "error": "",
+        "started_at": ids.now_iso(clock),
+    }
+    while (candidate := _first_free(tx, rules, now)) is not None:
+        job_id, document_id = candidate
         # Where writers run side by side, this makes those that want a job of the same document
         # wait in turn, always in the same order; the update then sees what the first one did.
-        siblings = select(jobs.c.job_id).where(jobs.c.document_id == candidate.document_id)
+        siblings = select(jobs.c.job_id).where(jobs.c.document_id == document_id)
         tx.execute(siblings.order_by(jobs.c.job_id).with_for_update())
         row = tx.execute(
             update(jobs)
-            .where(jobs.c.job_id == candidate.job_id, claimable(rules, now))
-            .values(
-                status=JobStatus.RUNNING,
-                stage="",
-                progress=0.0,
-                attempts=jobs.c.attempts + 1,
-                lease_owner=owner,
-                lease_token=jobs.c.lease_token + 1,
-                lease_until=now + lease_seconds,
-                error_code="",
-                error="",
-                started_at=now_text,
-            )
-            .returning(
-                jobs.c.job_id,
-                jobs.c.document_id,
-                jobs.c.kb_name,
-                jobs.c.caller_id,
-                jobs.c.request,
-                jobs.c.attempts,
-                jobs.c.lease_owner,
-                jobs.c.lease_token,
-            )
+            .where(jobs.c.job_id == job_id, claimable(rules, now))
+            .values(taking)
+            .returning(*jobs.c)
         ).one_or_none()
         if row is not None:
-            job_id, document_id, kb_name, caller_id, request, attempt, holder, token = row
-            return ClaimedJob(
-                job_id=job_id,
-                document_id=document_id,
-                kb_name=kb_name,
-                caller_id=caller_id,
-                request=_request(request),
-                attempt=attempt,
-                owner=holder,
-                token=token,
-                lease_seconds=lease_seconds,
-            )
+            return _claimed(row, lease_seconds)
     return None
 
 
@@ -167,8 +128,31 @@ def unheld() -> Mapping[str, Any]:
     return {"lease_owner": "", "lease_until": 0.0}
 
 
+def _known(rules: ClaimRules) -> ColumnElement[bool]:
+    return and_(jobs.c.namespace == rules.namespace, jobs.c.fingerprint == rules.fingerprint)
+
+
 def _abandoned(now: float) -> ColumnElement[bool]:
     return and_(jobs.c.status == JobStatus.RUNNING, jobs.c.lease_until <= now)
+
+
+def _due(now: float) -> ColumnElement[bool]:
+    return and_(jobs.c.status == JobStatus.QUEUED, jobs.c.not_before <= now)
+
+
+def _first_free(tx: Connection, rules: ClaimRules, now: float) -> tuple[str, str] | None:
+    """The job to take next, and its document."""
+    # One status at a time, so that an index gives the order and a long queue is not sorted.
+    for state in (_abandoned(now), _due(now)):
+        row = tx.execute(
+            select(jobs.c.job_id, jobs.c.document_id)
+            .where(state, claimable(rules, now))
+            .order_by(jobs.c.priority, jobs.c.created_at, jobs.c.job_id)
+            .limit(1)
+        ).one_or_none()
+        if row is not None:
+            return row[0], row[1]
+    return None
 
 
 def _bury(tx: Connection, rules: ClaimRules, now: float, now_text: str) -> None:
@@ -176,8 +160,7 @@ def _bury(tx: Connection, rules: ClaimRules, now: float, now_text: str) -> None:
     tx.execute(
         update(jobs)
         .where(
-            jobs.c.namespace == rules.namespace,
-            jobs.c.fingerprint == rules.fingerprint,
+            _known(rules),
             jobs.c.attempts >= rules.max_attempts,
             _abandoned(now),
         )
@@ -185,11 +168,25 @@ def _bury(tx: Connection, rules: ClaimRules, now: float, now_text: str) -> None:
             status=JobStatus.FAILED,
             dead=True,
             error_code=ErrorCode.INTERNAL,
-            error=f"Its worker stopped without a word {rules.max_attempts} times; the job is not "
+            error=f"The worker stopped unexpectedly {rules.max_attempts} times; the job is not "
             "tried again. Submit the source anew once the cause is removed.",
             finished_at=now_text,
             **unheld(),
         )
+    )
+
+
+def _claimed(row: Row[Any], lease_seconds: float) -> ClaimedJob:
+    return ClaimedJob(
+        job_id=row.job_id,
+        document_id=row.document_id,
+        kb_name=row.kb_name,
+        caller_id=row.caller_id,
+        request=_request(row.request),
+        attempt=row.attempts,
+        owner=row.lease_owner,
+        token=row.lease_token,
+        lease_seconds=lease_seconds,
     )
 
 

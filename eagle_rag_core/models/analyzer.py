@@ -135,7 +135,7 @@ def _term(form: str) -> str:
     if folded in STOP_WORDS:
         return ""
     if folded.isalpha() and scripts_of(folded) == {"latin"}:
-        return _stemmer().stemWord(folded)
+        return str(_stemmer().stemWord(folded))
     return folded
 
 

@@ -195,4 +195,8 @@ def _start_session(model: bytes) -> Any:
     # machine.
     options.add_session_config_entry("session.x64quantprecision", "1")
     options.log_severity_level = 3
-    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    # It keeps the 23 MB it was built from, to start again with other providers; there are none.
+    session.disable_fallback()
+    session._model_bytes = None
+    return session

@@ -32,6 +32,8 @@ _VARINT, _FIXED64, _LENGTH, _FIXED32 = 0, 1, 2, 5
 
 _CONTRIB_DOMAIN, _CONTRIB_VERSION = "com.microsoft", 1
 
+_Buffer = bytes | memoryview
+
 
 @dataclass(frozen=True, slots=True)
 class _Field:
@@ -60,7 +62,7 @@ class _Node:
     op: str
     inputs: tuple[str, ...]
     output: str
-    raw: bytes | memoryview
+    raw: _Buffer
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +79,20 @@ def compute_in_int8(model: bytes) -> bytes:
     :param model: a serialized ``ModelProto`` whose weights are ``Mul(Cast(int8), scale)``, with
         a scale of shape (1, columns) for matrix products and (rows, 1) for lookup tables.
     """
-    parts: list[bytes | memoryview] = []
+    parts: list[_Buffer] = []
     for field in _fields(memoryview(model)):
-        is_graph = field.number == _MODEL_GRAPH
-        parts.append(_bytes(_MODEL_GRAPH, _rewrite(field.message)) if is_graph else field.raw)
+        if field.number == _MODEL_GRAPH:
+            # Joined once, at the end: the weights are most of the file.
+            graph = _rewrite(field.message)
+            parts += [_prefix(_MODEL_GRAPH, sum(map(len, graph))), *graph]
+        else:
+            parts.append(field.raw)
     contrib = _text(_OPSET_DOMAIN, _CONTRIB_DOMAIN) + _integer(_OPSET_VERSION, _CONTRIB_VERSION)
     parts.append(_bytes(_MODEL_OPSET_IMPORT, contrib))
     return b"".join(parts)
 
 
-def _rewrite(graph: memoryview) -> bytes:
+def _rewrite(graph: memoryview) -> list[_Buffer]:
     fields = list(_fields(graph))
     nodes = [_parse_node(field) for field in fields if field.number == _GRAPH_NODE]
     weights = _stored_weights(nodes)
@@ -101,7 +107,7 @@ def _rewrite(graph: memoryview) -> bytes:
             parts.append(_bytes(_GRAPH_INITIALIZER, _without_first_dimension(field.message)))
         elif field.number != _GRAPH_NODE:
             parts.append(field.raw)
-    return b"".join(parts)
+    return parts
 
 
 def _stored_weights(nodes: Iterable[_Node]) -> dict[str, _Weight]:
@@ -213,7 +219,12 @@ def _integer(number: int, value: int) -> bytes:
 
 
 def _bytes(number: int, payload: bytes) -> bytes:
-    return _varint(number << 3 | _LENGTH) + _varint(len(payload)) + payload
+    return _prefix(number, len(payload)) + payload
+
+
+def _prefix(number: int, length: int) -> bytes:
+    """What stands before the payload of a message, string or bytes field."""
+    return _varint(number << 3 | _LENGTH) + _varint(length)
 
 
 def _text(number: int, value: str) -> bytes:

@@ -11,7 +11,13 @@ from pydantic_core import PydanticSerializationError
 from typing_extensions import TypedDict
 
 from eagle_rag_core.errors import ErrorCode, InvalidArgument, PluginError
-from eagle_rag_core.plugins.schema import Schema, check_inputs, inlined
+from eagle_rag_core.plugins.schema import (
+    INPUT_ADVICE,
+    Schema,
+    check_inputs,
+    inlined,
+    unsuited,
+)
 from eagle_rag_core.plugins.signatures import ToolParameter
 
 #: A message repeats at most so many characters of a value.
@@ -27,10 +33,10 @@ class ToolArguments:
     """
 
     def __init__(self, parameters: Sequence[ToolParameter], *, tool: str) -> None:
-        self._adapter = _adapter(parameters, tool)
+        self._adapter, raw = _adapter(parameters, tool)
         defaults = {p.name: p.default for p in parameters if not p.required}
         self._defaults = self._json_defaults(defaults, tool)
-        self.json_schema: Schema = self._schema(parameters, tool)
+        self.json_schema: Schema = self._schema(raw, parameters, tool)
 
     def validate(self, arguments: Mapping[str, object]) -> dict[str, object]:
         """Keyword arguments for the function, with defaults filled in.
@@ -69,8 +75,8 @@ class ToolArguments:
                     ) from None
         return dict(values)
 
-    def _schema(self, parameters: Sequence[ToolParameter], tool: str) -> Schema:
-        schema = inlined(self._adapter.json_schema(), what=f"schema of tool {tool!r}")
+    def _schema(self, raw: Schema, parameters: Sequence[ToolParameter], tool: str) -> Schema:
+        schema = inlined(raw, what=f"schema of tool {tool!r}")
         for parameter in parameters:
             node = schema["properties"].get(parameter.name)
             if node is None or "default" in node:
@@ -95,7 +101,10 @@ class ToolArguments:
         )
 
 
-def _adapter(parameters: Sequence[ToolParameter], tool: str) -> TypeAdapter[dict[str, object]]:
+def _adapter(
+    parameters: Sequence[ToolParameter], tool: str
+) -> tuple[TypeAdapter[dict[str, object]], Schema]:
+    """Validator and raw schema of the arguments as one object."""
     fields = {
         p.name: Required[p.annotation] if p.required else NotRequired[p.annotation]
         for p in parameters
@@ -105,18 +114,17 @@ def _adapter(parameters: Sequence[ToolParameter], tool: str) -> TypeAdapter[dict
     arguments = make("Arguments", fields)
     arguments.__pydantic_config__ = ConfigDict(extra="forbid", strict=True)
     try:
-        return TypeAdapter(arguments)
-    except PydanticUserError:
+        adapter = TypeAdapter[dict[str, object]](arguments)
+        return adapter, adapter.json_schema()
+    except PydanticUserError as error:
         culprit = next((p.name for p in parameters if not _supported(p.annotation)), "?")
-        raise PluginError(
-            f"The parameter {culprit!r} of tool {tool!r} has a type without a JSON form; say str, "
-            "int, float, bool, Literal[…], list[…] or a TypedDict or dataclass of these."
-        ) from None
+        what = f"parameter {culprit!r} of tool {tool!r}"
+        raise unsuited(error, what=what, advice=INPUT_ADVICE) from None
 
 
 def _supported(annotation: Any) -> bool:
     try:
-        TypeAdapter(annotation)
+        TypeAdapter(annotation).json_schema()
     except PydanticUserError:
         return False
     return True

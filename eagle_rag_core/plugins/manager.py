@@ -76,15 +76,6 @@ class PluginManager:
         """What the active packs contribute to the engine, in the order of ``plugins.enabled``."""
         return extensions_of(list(self._contributions.values()))
 
-    @property
-    def record_kinds(self) -> dict[str, tuple[RecordKind, ...]]:
-        """Kinds of records the active packs declare, per namespace."""
-        return {
-            source.record.namespace: source.manifest.records
-            for source in self._selection.chosen
-            if source.manifest and source.record.namespace in self._contributions
-        }
-
     def load(self) -> None:
         """Import and register the enabled packs, in their order.
 
@@ -107,22 +98,17 @@ class PluginManager:
         for namespace in self._contributions:
             self._contexts[namespace].bind(services_for(namespace))
 
-    def fail_start(self, namespace: str, reason: str, error: BaseException | None = None) -> None:
-        """Take back all that an active pack contributed, because it cannot be started.
-
-        :param reason: our sentence on why.
-        :raises PluginError: as :meth:`load`.
-        """
-        record = next(r for r in self._records if r.active and r.namespace == namespace)
-        self.registry.remove(namespace)
-        self._hooks.unregister(namespace)
-        del self._contributions[namespace], self._contexts[namespace]
-        self._update(record, **self._failure(namespace, PackState.START_FAILED, reason, error))
-        self._require_default()
-
     def decisions(self) -> dict[str, tuple[Decision, ...]]:
         """Recent decisions per active pack."""
         return {name: self._contexts[name].audit.recent() for name in self._contributions}
+
+    def record_kinds(self) -> dict[str, tuple[RecordKind, ...]]:
+        """Kinds of records the active packs declare, per namespace."""
+        return {
+            source.record.namespace: source.manifest.records
+            for source in self._selection.chosen
+            if source.manifest and source.record.namespace in self._contributions
+        }
 
     def fingerprint(self) -> str:
         """Identifies the default namespace and the active packs with their order and versions."""

@@ -123,23 +123,16 @@ class ToolRegistry:
 
     def extend(self, specs: Iterable[ToolSpec]) -> None:
         """Add several tools, or none of them if one is refused. Raises as :meth:`add` does."""
-        self._refuse_if_frozen()
+        if self._frozen:
+            raise PluginError("The tool registry is frozen: tools are registered at start-up only.")
         added: dict[str, ToolSpec] = {}
         for spec in specs:
             self._check(spec, added)
             added[spec.name] = spec
         self._tools.update(added)
 
-    def remove(self, namespace: str) -> None:
-        """Take all tools of a namespace out.
-
-        :raises PluginError: the registry is frozen.
-        """
-        self._refuse_if_frozen()
-        self._tools = {n: spec for n, spec in self._tools.items() if spec.namespace != namespace}
-
     def freeze(self) -> None:
-        """Refuse every further change."""
+        """Refuse every further tool."""
         self._frozen = True
 
     def get(self, name: str) -> ToolSpec | None:
@@ -164,10 +157,6 @@ class ToolRegistry:
             for spec in self
             if spec.namespace in shown and (spec.effect == "read" or not read_only)
         )
-
-    def _refuse_if_frozen(self) -> None:
-        if self._frozen:
-            raise PluginError("The tool registry is frozen: tools are registered at start-up only.")
 
     def _check(self, spec: ToolSpec, added: Mapping[str, ToolSpec]) -> None:
         name = spec.name

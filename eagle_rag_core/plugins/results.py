@@ -8,7 +8,13 @@ from pydantic import PydanticUserError, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError, from_json
 
 from eagle_rag_core.errors import PluginError
-from eagle_rag_core.plugins.schema import Schema, check_outputs, inlined
+from eagle_rag_core.plugins.schema import (
+    OUTPUT_ADVICE,
+    Schema,
+    check_outputs,
+    inlined,
+    unsuited,
+)
 
 
 class ToolResult:
@@ -23,14 +29,14 @@ class ToolResult:
         try:
             self._adapter: TypeAdapter[Any] = TypeAdapter(annotation)
             raw = self._adapter.json_schema(mode="serialization")
-        except PydanticUserError:
-            raise self._unsuited() from None
+        except PydanticUserError as error:
+            raise unsuited(error, what=f"result of tool {tool!r}", advice=OUTPUT_ADVICE) from None
         schema = inlined(raw, what=f"result of tool {tool!r}")
         check_outputs(schema, tool=tool)
         #: Whether the value is a list, which travels as ``{"result": [...]}``.
         self.wraps_list = schema.get("type") == "array"
         if "properties" not in (schema.get("items", {}) if self.wraps_list else schema):
-            raise self._unsuited()
+            raise PluginError(f"The result of tool {tool!r} is no object; {OUTPUT_ADVICE}.")
         self.json_schema: Schema = _wrapped(schema) if self.wraps_list else schema
 
     def dump(self, value: object) -> Any:
@@ -46,12 +52,6 @@ class ToolResult:
                 f"Tool {self._tool!r} returned something else than its return annotation says."
             ) from error
         return from_json(text)
-
-    def _unsuited(self) -> PluginError:
-        return PluginError(
-            f"Tool {self._tool!r} must return a TypedDict, a dataclass, a pydantic model, or a "
-            "list of one of these, so that clients know its fields."
-        )
 
 
 def _wrapped(array: Schema) -> Schema:

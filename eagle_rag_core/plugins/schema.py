@@ -10,10 +10,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from pydantic import PydanticUserError
+
 from eagle_rag_core.errors import PluginError
 from eagle_rag_core.plugins.guard_text import MAX_PARAMETER, check_characters, check_text
 
 Schema = dict[str, Any]
+
+#: What to write instead of a type without a place in the subset.
+INPUT_ADVICE: Final = (
+    "say str, int, float, bool, Literal[…], list[…], dict[str, …] or a TypedDict or dataclass of "
+    "these"
+)
+OUTPUT_ADVICE: Final = (
+    "return a TypedDict, a dataclass, a pydantic model or a list of one of these, so that clients "
+    "know its fields"
+)
 
 _KEYWORDS: Final = frozenset(
     {
@@ -84,6 +96,16 @@ def inlined(schema: Mapping[str, Any], *, what: str) -> Schema:
     return _constants_as_enums(result)
 
 
+def unsuited(error: PydanticUserError, *, what: str, advice: str) -> PluginError:
+    """What to say about a type that pydantic has no JSON schema for."""
+    if error.code == "typed-dict-version":
+        return PluginError(
+            f"The {what} uses typing.TypedDict; import TypedDict from typing_extensions, since "
+            "the one of Python before 3.12 does not keep enough."
+        )
+    return PluginError(f"The {what} has a type without a JSON form; {advice}.")
+
+
 def check_inputs(schema: Schema, *, tool: str) -> Schema:
     """Close the objects of an input schema and hold it to the subset.
 
@@ -116,10 +138,7 @@ def check_outputs(schema: Schema, *, tool: str) -> None:
 def _check_node(node: Schema, what: str) -> None:
     _check_unions(node, what)
     if node.get("type") not in _TYPES:
-        raise PluginError(
-            f"The {what} allows values of any type; say str, int, float, bool, Literal[…], "
-            "list[…], dict[str, …] or a TypedDict or dataclass of these."
-        )
+        raise PluginError(f"The {what} allows values of any type; {INPUT_ADVICE}.")
     if node.get("additionalProperties") is True:
         raise PluginError(f"The {what} is a mapping to anything; say the type of its values.")
     if unknown := sorted(set(node) - _KEYWORDS):

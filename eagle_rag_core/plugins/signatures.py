@@ -51,7 +51,7 @@ def signature_of(
     checked = tuple(_checked(parameter, hints, tool) for parameter in parameters)
     if hints.get("return") in (None, type(None)):
         raise PluginError(
-            f"Tool {tool!r} does not say what it returns; annotate it with a TypedDict, a "
+            f"Tool {tool!r} does not say what it returns; annotate its result as a TypedDict, a "
             "dataclass, a pydantic model or a list of one of these."
         )
     return checked, hints["return"]

@@ -18,20 +18,25 @@ MAX_SENTENCE = 500
 _WRAPPED_LINE = 40
 
 _ABBREVIATIONS = frozenset(
-    word
-    for kind in (
-        "mr mrs ms dr prof st sr jr rev hon gen col capt lt sgt gov sen rep messrs",  # titles
-        "fig figs eq eqs tab sec secs ch vol vols no nos pp ed eds ref refs app art par cf al",
-        "e.g i.e eg ie viz vs approx ca resp incl excl est max min avg dept univ ibid",
-        "inc ltd co corp bros assn",
-        "jan feb mar apr jun jul aug sep sept oct nov dec",
-    )
-    for word in kind.split()
+    (
+        "mr mrs ms dr prof st sr jr rev hon gen col capt lt sgt gov sen messrs"
+        " e.g i.e eg ie viz vs cf al ibid approx ca resp incl excl dept univ inc ltd co corp bros"
+    ).split(" ")
+)
+#: Abbreviations only before a number; words of their own otherwise.
+_BEFORE_NUMBERS = frozenset(
+    (
+        "no nos fig figs eq eqs tab sec secs ch vol vols p pp art par app ref refs"
+        " jan feb mar apr jun jul aug sep sept oct nov dec"
+    ).split(" ")
 )
 _CLOSERS = "\"'”’»)\\]}」』】）〉》"
 #: Full stops that need white space behind them, and those that end a sentence wherever they stand.
 _TERMINATOR = re.compile(f"(?:[.!?…]+[{_CLOSERS}]*(?=\\s|$)|[。！？｡।॥؟۔]+[{_CLOSERS}]*)")
-_LAST_WORD = re.compile(r"[^\s(\[{\"'“‘«]+$")
+_VISIBLE = re.compile(r"\S")
+_WORD_START = re.compile(r"[\s(\[{\"'“‘«]")
+#: How far to look back for the word before a full stop; abbreviations are shorter.
+_LONGEST_TOKEN = 16
 _MARKER = r"(?:[-*+•‣◦▪–—]|#{1,6}|\d{1,3}[.)]|\(?[a-zA-Z][.)])"
 _LIST_ITEM = re.compile(rf"[ \t]*{_MARKER}[ \t]+\S")
 _BARE_MARKER = re.compile(rf"[ \t]*{_MARKER}$")
@@ -90,25 +95,22 @@ def _sentences(text: str, block: Span) -> Iterator[Span]:
 
 def _is_boundary(text: str, start: int, mark: int, after: int, end: int) -> bool:
     """Whether the terminator at ``mark`` ends the sentence that begins at ``start``."""
-    if text[mark] != ".":
-        return text[mark] != "…" or not _next_is_lower(text, after, end)
-    if _next_is_lower(text, after, end) or _BARE_MARKER.match(text[start : mark + 1].strip()):
+    if text[mark] not in ".!?…":
+        return True
+    visible = _VISIBLE.search(text, after, end)
+    next_char = visible.group() if visible else ""
+    if next_char.islower():
         return False
-    if text.startswith("...", mark):
+    if text[mark] != "." or text.startswith("..", mark):
         return True
-    word = _LAST_WORD.search(text, start, mark)
-    if word is None:
-        return True
-    token = word.group()
-    if len(token.rpartition(".")[2]) == 1 and token[-1].isupper():  # initials, U.S.
+    if _BARE_MARKER.match(text, start, mark + 1):
+        return False
+    token = _WORD_START.split(text[max(start, mark - _LONGEST_TOKEN) : mark])[-1]
+    if token and len(token.rpartition(".")[2]) == 1 and token[-1].isupper():  # initials, U.S.
+        return False
+    if next_char.isdecimal() and token.lower() in _BEFORE_NUMBERS:
         return False
     return token.lower() not in _ABBREVIATIONS
-
-
-def _next_is_lower(text: str, position: int, end: int) -> bool:
-    while position < end and text[position].isspace():
-        position += 1
-    return position < end and text[position].islower()
 
 
 def _trimmed(text: str, start: int, end: int) -> Iterator[Span]:

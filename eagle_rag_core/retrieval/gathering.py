@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from eagle_rag_core.errors import CallTimeout, StorageError
 from eagle_rag_core.retrieval.fusion import RankedLeg
-from eagle_rag_core.retrieval.legs import PlannedLeg
+from eagle_rag_core.retrieval.legs import CORE_LEGS, PlannedLeg
 from eagle_rag_core.retrieval.running import Attempt, LegAnswer, ask_legs, failed_step
 from eagle_rag_core.retrieval.workers import Overrun
 from eagle_rag_core.types import LegRequest, Step
@@ -44,15 +44,24 @@ class Gathering:
             for answer in self._answers
         ]
 
+    def untrusted(self) -> set[str]:
+        """Nodes of the legs that are not the core's own."""
+        return {
+            node.node_id
+            for answer in self._answers
+            if answer.planned.leg.name not in CORE_LEGS
+            for node in answer.nodes
+        }
+
     def may_have_more(self) -> bool:
         """Whether :meth:`ask_for_more` is worth a try."""
         return self._refills < _REFILLS and self._attempt.remaining() > 0 and bool(self._hungry())
 
     def ask_for_more(self) -> None:
         """Ask the legs that may have more again, for twice as many nodes."""
+        hungry = self._hungry()
         self._refills += 1
         self._request = replace(self._request, limit=2 * self._request.limit)
-        hungry = self._hungry()
         again = ask_legs(
             [self._answers[position].planned for position in hungry], self._request, self._attempt
         )

@@ -115,7 +115,7 @@ def lexical_terms(query: str, expansion: Sequence[str]) -> tuple[str, ...]:
 
 def _why_no_dense(embedder: TextEmbedder, active: CollectionInfo, query: str) -> str:
     """The reason the dense leg is off, "" when it is on."""
-    if embedder.dim == 0:
+    if active.dim == 0:
         return "No text embedder is configured; the search is lexical only."
     if embedder.fingerprint != active.fingerprint or embedder.dim != active.dim:
         return (

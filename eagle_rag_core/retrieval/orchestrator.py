@@ -173,6 +173,7 @@ class Orchestrator:
             # A snapshot younger than the legs' answers: what it does not show is really gone.
             with catalog.read() as conn:
                 selector = Selector(conn, catalog.namespace, scope, self._parts.settings)
+                selector.verify(gathering.untrusted())
                 windows = selector.select(gathering.ranked(), goal)
                 gathering.dropped = selector.dropped
                 if len(windows) >= goal or not gathering.may_have_more():

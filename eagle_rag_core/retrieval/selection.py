@@ -6,7 +6,7 @@ inside the scope; others take no part in the fusion, as if no leg had found them
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from eagle_rag_core.catalog.ids import is_id
@@ -35,34 +35,37 @@ class Selector:
         #: Nodes of the legs that did not count.
         self.dropped: set[str] = set()
 
+    def verify(self, node_ids: Iterable[str]) -> bool:
+        """Look nodes up; those that do not count join :attr:`dropped`. Whether all count."""
+        unknown = [
+            node_id
+            for node_id in node_ids
+            if node_id not in self._passages and node_id not in self.dropped
+        ]
+        if not unknown:
+            return True
+        found = passages(self._conn, self._namespace, filter(is_id, unknown))
+        self._passages |= {key: item for key, item in found.items() if self._inside(item)}
+        gone = [node_id for node_id in unknown if node_id not in self._passages]
+        self.dropped.update(gone)
+        return not gone
+
     def select(self, legs: Sequence[RankedLeg], goal: int) -> list[Window]:
         """The best ``goal`` windows, or fewer when the legs found no more.
 
-        Reads only as deep into the ranking as that takes.
+        Reads only as deep into the ranking as that takes. A node further down that does not
+        count can still hold its place in the ranks of its leg; where that must not be, verify
+        the leg's nodes before.
         """
         depth = goal
         while True:
-            ranking = self._verified(legs, depth)
+            ranking = fuse(legs, k=self._settings.rrf_k, without=self.dropped)
+            if not self.verify(node.node_id for node in ranking[:depth]):
+                continue  # others moved up
             windows = self._windows(ranking[:depth], goal)
             if len(windows) >= goal or depth >= len(ranking):
                 return windows
             depth *= 2
-
-    def _verified(self, legs: Sequence[RankedLeg], depth: int) -> list[FusedNode]:
-        """The fused ranking, with nothing among its first ``depth`` nodes that does not count."""
-        while True:
-            ranking = fuse(legs, k=self._settings.rrf_k, without=self.dropped)
-            unknown = [
-                node.node_id for node in ranking[:depth] if node.node_id not in self._passages
-            ]
-            if not unknown:
-                return ranking
-            found = passages(self._conn, self._namespace, filter(is_id, unknown))
-            self._passages |= {key: item for key, item in found.items() if self._inside(item)}
-            gone = [node_id for node_id in unknown if node_id not in self._passages]
-            if not gone:
-                return ranking
-            self.dropped.update(gone)
 
     def _inside(self, passage: Passage) -> bool:
         scope = self._scope

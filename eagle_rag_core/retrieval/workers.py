@@ -8,12 +8,11 @@ are daemons, so that a hanging one cannot keep the process from exiting.
 from __future__ import annotations
 
 import threading
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextvars import Context, copy_context
 from dataclasses import dataclass
-from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
@@ -53,10 +52,11 @@ class WorkerPool:
     def __init__(self, workers: int = 16, stuck_per_name: int = 2) -> None:
         self._max_workers = workers
         self._stuck_per_name = stuck_per_name
-        self._queue: SimpleQueue[_Work | None] = SimpleQueue()
-        self._lock = threading.Lock()
+        self._changed = threading.Condition()
+        self._queue: deque[_Work] = deque()
         self._threads = 0
-        self._idle = 0
+        self._waiting = 0
+        self._closed = False
         self._stuck: Counter[str] = Counter()
 
     def start(self, name: str, call: Callable[[], T]) -> Task[T]:
@@ -65,39 +65,38 @@ class WorkerPool:
         :raises Stuck: too many earlier calls of this name never came back.
         """
         work = _Work(Future(), call, copy_context())
-        with self._lock:
+        with self._changed:
             if self._stuck[name] >= self._stuck_per_name:
                 raise Stuck(name)
-            if self._idle:
-                self._idle -= 1
-            elif self._threads < self._max_workers:
+            self._queue.append(work)
+            if len(self._queue) > self._waiting and self._threads < self._max_workers:
                 self._threads += 1
                 threading.Thread(target=self._serve, name="retrieval", daemon=True).start()
-        self._queue.put(work)
+            else:
+                self._changed.notify()
         return Task(self, name, work.future)
 
     def stuck(self) -> dict[str, int]:
         """Overrun calls that are still running, by name; for health reports."""
-        with self._lock:
+        with self._changed:
             return {name: count for name, count in self._stuck.items() if count}
 
     def close(self) -> None:
         """Let the threads end after the work they have."""
-        with self._lock:
-            threads = self._threads
-        for _ in range(threads):
-            self._queue.put(None)
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
 
     def leave_behind(self, name: str, future: Future[Any]) -> None:
         """Cancel work nobody waits for any more, or count it until it ends."""
         if future.cancel():
             return
-        with self._lock:
+        with self._changed:
             self._stuck[name] += 1
         future.add_done_callback(lambda _: self._came_back(name))
 
     def _came_back(self, name: str) -> None:
-        with self._lock:
+        with self._changed:
             self._stuck[name] -= 1
 
     def _serve(self) -> None:
@@ -106,12 +105,15 @@ class WorkerPool:
             del work  # an idle thread keeps no caller's data alive
 
     def _next(self) -> _Work | None:
-        try:
-            return self._queue.get_nowait()
-        except Empty:
-            with self._lock:
-                self._idle += 1
-            return self._queue.get()
+        """The next work, waited for; None when the pool is closed and nothing is left."""
+        with self._changed:
+            while not self._queue:
+                if self._closed:
+                    return None
+                self._waiting += 1
+                self._changed.wait()
+                self._waiting -= 1
+            return self._queue.popleft()
 
 
 class Task(Generic[T]):

@@ -10,8 +10,8 @@ from pathlib import Path
 from eagle_rag_core.catalog import ids, kbs
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.errors import ErrorCode, ModelError, NotFound
+from eagle_rag_core.ingest.fetch.addresses import check_url
 from eagle_rag_core.ingest.fetch.uris import canonical_uri, is_file_uri
-from eagle_rag_core.ingest.fetch.urls import check_url
 from eagle_rag_core.ingest.pipeline import IngestPipeline
 from eagle_rag_core.jobs.queue import JobQueue
 from eagle_rag_core.types import Caller, IngestRequest, Job

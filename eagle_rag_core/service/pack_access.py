@@ -6,11 +6,12 @@ The caller is the one of the call that is running; without a call there is nobod
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from eagle_rag_core.catalog import records, scopes
 from eagle_rag_core.catalog.engine import Catalog
+from eagle_rag_core.catalog.passages import Passage, passages
 from eagle_rag_core.retrieval.orchestrator import Orchestrator
-from eagle_rag_core.retrieval.selection import plain_hits
 from eagle_rag_core.types import (
     FieldValue,
     Hit,
@@ -20,6 +21,9 @@ from eagle_rag_core.types import (
     Where,
     current_caller,
 )
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 
 class ScopedRecords:
@@ -93,9 +97,34 @@ class ScopedSearch:
     def passages(self, node_ids: Sequence[str]) -> list[Hit]:
         with self._catalog.read() as conn:
             scope = _scope(self._catalog, conn, "", ())
-            return plain_hits(conn, self._catalog.namespace, scope, node_ids)
+            found = passages(conn, self._catalog.namespace, node_ids)
+        return [
+            _hit(found[node_id])
+            for node_id in node_ids
+            if node_id in found and found[node_id].kb_name in scope.kbs
+        ]
 
 
-def _scope(catalog: Catalog, conn: object, kb_name: str, document_ids: Sequence[str]) -> Scope:
+def _scope(catalog: Catalog, conn: Connection, kb_name: str, document_ids: Sequence[str]) -> Scope:
     request = ScopeRequest(kb_name=kb_name, documents=tuple(document_ids))
-    return scopes.resolve(conn, catalog.namespace, current_caller(), request)  # type: ignore[arg-type]
+    return scopes.resolve(conn, catalog.namespace, current_caller(), request)
+
+
+def _hit(passage: Passage) -> Hit:
+    """A passage by itself: it was asked for, not ranked."""
+    return Hit(
+        node_id=passage.node_id,
+        document_id=passage.document_id,
+        kb_name=passage.kb_name,
+        text=passage.text,
+        score=1.0,
+        start=passage.start,
+        end=passage.end,
+        path=passage.path,
+        level=passage.level,
+        summary=passage.summary,
+        title=passage.title,
+        source_uri=passage.source_uri,
+        source_type=passage.source_type,
+        page=passage.page,
+    )

@@ -20,9 +20,10 @@ api = "{api}"
 """
 
 #: A pack with one tool and one enricher.
-CODE = '''\
-from typing import Annotated, TypedDict
+CODE = """\
+from typing import Annotated
 from pydantic import Field
+from typing_extensions import TypedDict
 from eagle_rag_core.plugins import hookimpl, register_mcp_tool
 from eagle_rag_core.types import Enrichment
 
@@ -58,15 +59,13 @@ class Pack:
 
 
 pack = Pack()
-'''
+"""
 
 #: What :data:`CODE` declares.
 DECLARED = '[[tools]]\nname = "query_things"\neffect = "read"\nsummary = "Finds things."\n'
 
 
-def manifest(
-    namespace: str, *, api: str = ">=1.0,<2", pack: str = "", more: str = DECLARED
-) -> str:
+def manifest(namespace: str, *, api: str = ">=1.0,<2", pack: str = "", more: str = DECLARED) -> str:
     """Text of an ``eagle-pack.toml``."""
     return MANIFEST.format(namespace=namespace, api=api, pack=pack, more=more)
 

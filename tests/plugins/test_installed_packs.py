@@ -53,7 +53,9 @@ MAPPED = SETUPTOOLS.replace(
 )
 
 
-def install(folder: Path, pyproject: str, hook: str, settings: dict[str, str] | None = None) -> Path:
+def install(
+    folder: Path, pyproject: str, hook: str, settings: dict[str, str] | None = None
+) -> Path:
     """Build a pack in ``folder`` with a PEP 517 hook and unpack it as an installer does."""
     project, site = folder / "project", folder / "site"
     package = project / "src" / "demo_pack"

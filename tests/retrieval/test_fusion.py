@@ -11,12 +11,8 @@ from hypothesis import strategies as st
 from eagle_rag_core.retrieval.fusion import RankedLeg, fuse
 from eagle_rag_core.types import ScoredNode
 
-NODES = st.lists(
-    st.builds(ScoredNode, st.sampled_from("abcdefgh"), st.floats(-1, 1)), max_size=12
-)
-LEGS = st.lists(
-    st.tuples(NODES, st.floats(0.1, 3), st.booleans()), min_size=1, max_size=4
-).map(
+NODES = st.lists(st.builds(ScoredNode, st.sampled_from("abcdefgh"), st.floats(-1, 1)), max_size=12)
+LEGS = st.lists(st.tuples(NODES, st.floats(0.1, 3), st.booleans()), min_size=1, max_size=4).map(
     lambda legs: [
         RankedLeg(f"leg{n}", nodes, weight, positive)
         for n, (nodes, weight, positive) in enumerate(legs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from small_library import NoEmbedder, SmallLibrary, WordEmbedder
@@ -36,11 +37,19 @@ def test_the_dense_leg_has_the_weight_of_the_embedders_profile(library: SmallLib
     assert [planned.leg.weight for planned in plan.legs] == [0.5, 1.0]
 
 
-def test_without_an_embedder_only_words_are_searched(library: SmallLibrary) -> None:
-    plan = plan_text_legs(library.index(embedder=NoEmbedder()), "wings")
+def test_without_an_embedder_only_words_are_searched(tmp_path: Path) -> None:
+    library = SmallLibrary(tmp_path, NoEmbedder())
+    plan = plan_text_legs(library.index(), "wings")
+    library.close()
     assert names(plan.legs) == ["lexical"]
     assert [(step.name, step.status) for step in plan.off] == [("dense", "skipped")]
     assert "No text embedder" in plan.off[0].detail
+
+
+def test_a_process_without_the_embedder_of_its_index_says_so(library: SmallLibrary) -> None:
+    plan = plan_text_legs(library.index(embedder=NoEmbedder()), "wings")
+    assert names(plan.legs) == ["lexical"]
+    assert "another embedder" in plan.off[0].detail
 
 
 @pytest.mark.parametrize("query", ["黑豹队的防守丢了多少分？", "Сколько очков"])

@@ -70,7 +70,9 @@ def test_a_failing_leg_loses_nobody_elses_answer(attempt: Attempt, inline: bool)
     def fail(request: LegRequest) -> list[ScoredNode]:
         raise RuntimeError("secret detail")
 
-    bad, good = ask_legs([leg("bad", fail, inline=inline), leg("good", found("1"))], REQUEST, attempt)
+    bad, good = ask_legs(
+        [leg("bad", fail, inline=inline), leg("good", found("1"))], REQUEST, attempt
+    )
     assert isinstance(bad.error, RuntimeError) and bad.nodes == ()
     assert good.nodes[0].node_id == "1"
 

@@ -88,13 +88,15 @@ def test_threads_are_bounded_and_work_nobody_waits_for_never_starts(pool: Worker
 
 
 def test_idle_threads_are_used_again(pool: WorkerPool) -> None:
-    def thread() -> str:
-        return threading.current_thread().name + str(threading.get_ident())
-
-    idents = set()
-    for _ in range(50):
-        idents.add(pool.start("ident", thread).result(LONG))
+    idents = {pool.start("ident", threading.get_ident).result(LONG) for _ in range(50)}
     assert len(idents) <= 4
+
+
+def test_threads_end_when_the_pool_is_closed(pool: WorkerPool) -> None:
+    thread = pool.start("thread", threading.current_thread).result(LONG)
+    pool.close()
+    thread.join(LONG)
+    assert not thread.is_alive()
 
 
 def test_a_hanging_thread_does_not_keep_the_process_alive() -> None:

@@ -169,9 +169,10 @@ def _numbering_root(document: Document) -> Any:
     from docx.opc.constants import RELATIONSHIP_TYPE
 
     try:
-        return document.part.part_related_by(RELATIONSHIP_TYPE.NUMBERING).element
+        part: Any = document.part.part_related_by(RELATIONSHIP_TYPE.NUMBERING)
     except KeyError:
         return None
+    return part.element
 
 
 def _keywords(value: str | None) -> tuple[str, ...]:

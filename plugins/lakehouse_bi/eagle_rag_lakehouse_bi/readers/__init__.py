@@ -1,0 +1,1 @@
+"""Readers of catalog files: bytes in, a :class:`Catalog` of objects out."""

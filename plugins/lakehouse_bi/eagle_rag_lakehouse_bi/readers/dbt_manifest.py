@@ -1,0 +1,230 @@
+"""Reads ``manifest.json`` of dbt (schema versions 4 to 12, dbt 1.0 to 1.12).
+
+Only the keys used here are looked at, and each may be missing or malformed: dbt adds and moves
+keys between patch releases. An object that cannot be read is named in
+:attr:`Catalog.problems`; the others are read all the same.
+
+Keys and references come from four places: constraints of models and columns, the primary key dbt
+itself infers, ``unique``/``not_null``/``relationships`` tests, and the entities of semantic models.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from eagle_rag_lakehouse_bi.objects import (
+    Catalog,
+    CatalogBuilder,
+    Column,
+    Exposure,
+    Origin,
+    Problem,
+    Relationship,
+    Table,
+)
+from eagle_rag_lakehouse_bi.readers.dbt_metrics import SemanticLayer
+from eagle_rag_lakehouse_bi.readers.dbt_tests import ColumnFacts, FactsFromTests, TestedReference
+from eagle_rag_lakehouse_bi.readers.lenient import Node, objects, text, texts
+
+from eagle_rag_core.errors import ErrorCode, IngestError
+
+_VERSION: Final = re.compile(r"/manifest/(v\d+)\.json")
+_RELATIONS: Final = frozenset({"model", "seed", "snapshot", "source"})
+_MAX_PROBLEMS: Final = 200
+
+
+def read_dbt_manifest(data: bytes) -> Catalog:
+    """The catalog a manifest describes.
+
+    :raises IngestError: the file is not a dbt manifest.
+    """
+    try:
+        manifest = json.loads(data)
+    except (ValueError, RecursionError):
+        raise IngestError("The file is not valid JSON; run dbt parse again.") from None
+    version = _VERSION.search(text(manifest, "metadata", "dbt_schema_version"))
+    if not version:
+        raise IngestError(
+            "The JSON file is not a dbt manifest; ingest target/manifest.json.",
+            code=ErrorCode.UNSUPPORTED_FORMAT,
+        )
+    return _ManifestReader(manifest).read(f"dbt manifest {version.group(1)}")
+
+
+class _ManifestReader:
+    """Reads one manifest. ``_ids`` maps dbt's unique ids to ids of tables."""
+
+    def __init__(self, manifest: Node) -> None:
+        self._manifest = manifest
+        self._built = CatalogBuilder()
+        self._ids: dict[str, str] = {}
+        self._facts = FactsFromTests(self._nodes("test"))
+
+    def read(self, format: str) -> Catalog:
+        nodes = [node for kind in ("model", "snapshot", "seed") for node in self._nodes(kind)]
+        nodes += objects(self._manifest, "sources")
+        self._each(nodes, self._read_table)
+        self._each(nodes, self._read_constraints)
+        for reference in self._facts.references:
+            self._relate_tested(reference)
+        layer = SemanticLayer(self._manifest, self._ids)
+        self._read_entities(layer)
+        self._each(objects(self._manifest, "metrics"), self._metric_reader(layer))
+        self._each(objects(self._manifest, "exposures"), self._read_exposure)
+        project = text(self._manifest, "metadata", "project_name") or self._project()
+        return self._built.build(project, format)
+
+    def _nodes(self, kind: str) -> Iterator[Node]:
+        nodes = objects(self._manifest, "nodes")
+        return (node for node in nodes if text(node, "resource_type") == kind)
+
+    def _project(self) -> str:
+        """Older manifests do not name the project; their models do."""
+        return next((text(node, "package_name") for node in self._nodes("model")), "")
+
+    def _each(self, nodes: Iterable[Node], read: Callable[[Node], None]) -> None:
+        for node in nodes:
+            try:
+                read(node)
+            except (TypeError, ValueError, KeyError, AttributeError):
+                name = text(node, "unique_id") or text(node, "name") or "an object without a name"
+                if len(self._built.problems) < _MAX_PROBLEMS:
+                    self._built.problems.append(Problem(f"{name} is malformed and was left out."))
+
+    def _read_table(self, node: Node) -> None:
+        kind = text(node, "resource_type") or "source"
+        name = text(node, "identifier") or text(node, "alias") or text(node, "name")
+        if not name or kind not in _RELATIONS:
+            raise ValueError("a relation needs a name")
+        unique_id = text(node, "unique_id")
+        facts = self._facts.columns.get(unique_id, {})
+        table = Table(
+            name=name,
+            schema=text(node, "schema"),
+            database=text(node, "database"),
+            kind=kind,
+            description=text(node, "description") or text(node, "source_description"),
+            columns=tuple(_columns(node, facts)),
+            primary_key=_primary_key(node, facts),
+            unique_keys=tuple(self._facts.unique_keys.get(unique_id, ())),
+            tags=texts(node, "tags"),
+            origin=_origin(node),
+        )
+        self._built.add_table(table)
+        self._ids[unique_id] = table.id
+
+    def _read_constraints(self, node: Node) -> None:
+        """Foreign keys that model contracts declare."""
+        own = self._ids.get(text(node, "unique_id"))
+        for columns, constraint in _constraints(node):
+            target = _relation_id(text(constraint, "to"), self._ids)
+            to_columns = texts(constraint, "to_columns")
+            if own and target and columns and len(columns) == len(to_columns):
+                name = text(constraint, "name")
+                self._built.relate(
+                    Relationship(own, columns, target, to_columns, "declared", name)
+                )
+
+    def _relate_tested(self, reference: TestedReference) -> None:
+        own = self._ids.get(reference.from_node)
+        target = self._ids.get(reference.to_node)
+        if own and target:
+            self._built.relate(
+                Relationship(own, (reference.column,), target, (reference.field,), "tested")
+            )
+
+    def _read_entities(self, layer: SemanticLayer) -> None:
+        for relationship in layer.relationships():
+            self._built.relate(relationship)
+        for table, key in layer.primary_keys():
+            known = self._built.tables.get(table)
+            if known and not known.primary_key:
+                self._built.tables[table] = replace(known, primary_key=(key,))
+
+    def _metric_reader(self, layer: SemanticLayer) -> Callable[[Node], None]:
+        return lambda node: self._built.metrics.append(layer.metric(node))
+
+    def _read_exposure(self, node: Node) -> None:
+        if not text(node, "name"):
+            raise ValueError("an exposure needs a name")
+        tables = (self._ids.get(n) for n in texts(node, "depends_on", "nodes"))
+        self._built.exposures.append(
+            Exposure(
+                name=text(node, "label") or text(node, "name"),
+                type=text(node, "type"),
+                description=text(node, "description"),
+                tables=tuple(t for t in tables if t),
+                origin=_origin(node),
+            )
+        )
+
+
+def _columns(node: Node, facts: Mapping[str, ColumnFacts]) -> Iterator[Column]:
+    described = [c for c in objects(node, "columns") if text(c, "name")]
+    for column in described:
+        name = text(column, "name")
+        fact = facts.get(name.lower(), ColumnFacts())
+        constraints = {text(c, "type") for c in objects(column, "constraints")}
+        yield Column(
+            name=name,
+            type=text(column, "data_type"),
+            description=text(column, "description"),
+            nullable=not (fact.not_null or constraints & {"not_null", "primary_key"}),
+            unique=fact.unique or bool(constraints & {"unique", "primary_key"}),
+            accepted_values=fact.accepted_values,
+        )
+    # Tests may name columns that nobody described.
+    known = {text(c, "name").lower() for c in described}
+    for name, fact in facts.items():
+        if name not in known:
+            yield Column(
+                name=fact.name,
+                nullable=not fact.not_null,
+                unique=fact.unique,
+                accepted_values=fact.accepted_values,
+            )
+
+
+def _primary_key(node: Node, facts: Mapping[str, ColumnFacts]) -> tuple[str, ...]:
+    for constraint in objects(node, "constraints"):
+        if text(constraint, "type") == "primary_key":
+            return texts(constraint, "columns")
+    if inferred := texts(node, "primary_key"):
+        return inferred
+    keyed = [
+        text(column, "name")
+        for column in objects(node, "columns")
+        for constraint in objects(column, "constraints")
+        if text(constraint, "type") == "primary_key"
+    ]
+    tested = [fact.name for fact in facts.values() if fact.unique and fact.not_null]
+    return tuple(keyed) or (tuple(tested) if len(tested) == 1 else ())
+
+
+def _constraints(node: Node) -> Iterator[tuple[tuple[str, ...], Node]]:
+    """Foreign-key constraints of a model, each with its columns."""
+    for constraint in objects(node, "constraints"):
+        if text(constraint, "type") == "foreign_key":
+            yield texts(constraint, "columns"), constraint
+    for column in objects(node, "columns"):
+        for constraint in objects(column, "constraints"):
+            if text(constraint, "type") == "foreign_key":
+                yield (text(column, "name"),), constraint
+
+
+def _relation_id(target: str, ids: Mapping[str, str]) -> str:
+    """The table a constraint points to: a rendered relation, or a ``ref()`` not yet rendered."""
+    name = re.sub(r"[\"`\[\]]", "", target).lower()
+    if name in ids.values():
+        return name
+    quoted = re.findall(r"'([^']+)'", target)
+    wanted = quoted[-1].lower() if quoted else name.rpartition(".")[2]
+    return next((i for i in ids.values() if i.rpartition(".")[2] == wanted), "")
+
+
+def _origin(node: Node) -> Origin:
+    return Origin(text(node, "original_file_path"))

@@ -1,0 +1,68 @@
+"""The pack's MCP tools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Final
+
+from eagle_rag_core.plugins import register_mcp_tool
+from pydantic import Field
+
+from eagle_rag_lakehouse_bi.answers import SemanticContext
+from eagle_rag_lakehouse_bi.context import ContextFinder, ContextQuestion
+
+NAMESPACE: Final = "lakehouse_bi"
+_DESCRIPTION: Final = """\
+Finds what is needed to write SQL for a question about data: tables with their columns, types, keys \
+and descriptions, the joins among them, and defined metrics with their formulas, read from the \
+ingested dbt manifests and SQL schema scripts. It describes data and never connects to a database, \
+executes SQL or returns rows. Tables come best match first; tables that only join others are marked \
+joined. verdict is answerable when most words of the question name something in the returned tables \
+and these can be joined, partial when only some do, no_match when none does (nothing is returned \
+then); unmatched_words lists the others, often values such as city names. The answer stays within \
+max_tokens, and dropped lists everything left out. Every object has the node_id and document_id of \
+the passage that describes it."""
+
+
+def query_semantic_context_tool(finder: ContextFinder) -> Callable[..., SemanticContext]:
+    """The tool ``lakehouse_bi_query_semantic_context``."""
+
+    @register_mcp_tool(
+        namespace=NAMESPACE,
+        name="query_semantic_context",
+        title="Query semantic context",
+        description=_DESCRIPTION,
+    )
+    def query_semantic_context(
+        query: Annotated[
+            str,
+            Field(
+                min_length=1,
+                max_length=2000,
+                description="A question about data, or names of tables, columns or metrics.",
+            ),
+        ],
+        kb_name: Annotated[
+            str, Field(description="Search this knowledge base only; empty for all.")
+        ] = "",
+        document_ids: Annotated[
+            tuple[str, ...],
+            Field(max_length=200, description="Search these documents only; empty for all."),
+        ] = (),
+        max_tables: Annotated[int, Field(ge=1, le=30, description="Most tables to return.")] = 8,
+        max_tokens: Annotated[
+            int,
+            Field(ge=500, le=16000, description="Largest size of the answer, in tokens."),
+        ] = 6000,
+    ) -> SemanticContext:
+        return finder.answer(
+            ContextQuestion(
+                query=query,
+                kb_name=kb_name,
+                document_ids=document_ids,
+                max_tables=max_tables,
+                max_tokens=max_tokens,
+            )
+        )
+
+    return query_semantic_context

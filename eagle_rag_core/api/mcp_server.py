@@ -15,7 +15,7 @@ from fastmcp import FastMCP
 from eagle_rag_core import __version__
 from eagle_rag_core.api.stdout import reserved_stdout
 from eagle_rag_core.api.surface import FrozenSurface
-from eagle_rag_core.api.tools import EagleTool
+from eagle_rag_core.api.tools import EagleTool, Entry
 from eagle_rag_core.app import EagleApp
 from eagle_rag_core.bootstrap import Start
 from eagle_rag_core.errors import EagleError
@@ -30,9 +30,8 @@ def build_server(
     :param identify: tells who makes the current call.
     :param face: name of the transport in the call log.
     """
-    tools = [
-        EagleTool.of(spec, app.pipeline, identify, face) for spec in app.pipeline.tools.values()
-    ]
+    entry = Entry(app.pipeline, identify, face)
+    tools = [EagleTool.of(spec, entry) for spec in app.pipeline.tools.values()]
     server: FastMCP[Any] = FastMCP(
         "eagle-rag",
         instructions=instructions(app),

@@ -32,7 +32,7 @@ def fingerprint(tool: Tool) -> str:
         "parameters": tool.parameters,
         "output": tool.output_schema,
         "annotations": tool.annotations.model_dump() if tool.annotations else None,
-        "code": id(tool.spec.function) if isinstance(tool, EagleTool) else id(tool),
+        "code": id(tool.code) if isinstance(tool, EagleTool) else id(tool),
     }
     canonical = json.dumps(visible, sort_keys=True, default=str)
     return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from fastmcp.tools import Tool, ToolResult
 from mcp_types import TextContent, ToolAnnotations
-from pydantic import Field, SkipValidation
+from pydantic import PrivateAttr
 
 from eagle_rag_core.calls.outcome import CallOutcome
 from eagle_rag_core.calls.pipeline import CallPipeline
 from eagle_rag_core.plugins import ToolSpec
 from eagle_rag_core.types import Caller
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """The way calls of one server come in.
+
+    :param identify: tells who makes the current call.
+    :param face: name of the transport in the call log.
+    """
+
+    pipeline: CallPipeline
+    identify: Callable[[], Caller]
+    face: str
 
 
 class EagleTool(Tool):
@@ -22,17 +36,13 @@ class EagleTool(Tool):
     FastMCP does not validate the arguments of such a tool; the pipeline does.
     """
 
-    spec: SkipValidation[ToolSpec] = Field(exclude=True)
-    pipeline: SkipValidation[CallPipeline] = Field(exclude=True)
-    identify: SkipValidation[Callable[[], Caller]] = Field(exclude=True)
-    face: str = Field(exclude=True)
+    _spec: ToolSpec = PrivateAttr()
+    _entry: Entry = PrivateAttr()
 
     @classmethod
-    def of(
-        cls, spec: ToolSpec, pipeline: CallPipeline, identify: Callable[[], Caller], face: str
-    ) -> EagleTool:
+    def of(cls, spec: ToolSpec, entry: Entry) -> EagleTool:
         hints = spec.annotations
-        return cls(
+        tool = cls(
             name=spec.name,
             title=spec.title,
             description=spec.description,
@@ -44,15 +54,19 @@ class EagleTool(Tool):
                 idempotent_hint=hints.idempotent,
                 open_world_hint=hints.open_world,
             ),
-            spec=spec,
-            pipeline=pipeline,
-            identify=identify,
-            face=face,
         )
+        tool._spec, tool._entry = spec, entry
+        return tool
+
+    @property
+    def code(self) -> Callable[..., Any]:
+        """The function behind the tool."""
+        return self._spec.function
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
-        outcome = await self.pipeline.call(
-            self.name, arguments, caller=self.identify(), face=self.face
+        entry = self._entry
+        outcome = await entry.pipeline.call(
+            self._spec.name, arguments, caller=entry.identify(), face=entry.face
         )
         return to_tool_result(outcome)
 

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, Select, insert, select, update
 
 from eagle_rag_core.catalog import ids
 from eagle_rag_core.catalog.schema import vector_collections
-from eagle_rag_core.errors import ErrorCode, NotFound
+from eagle_rag_core.errors import InvalidArgument
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,16 +101,14 @@ def ensure_collection(
 def activate_collection(tx: Connection, namespace: str, name: str) -> None:
     """Make a collection the one of its kind that ingest writes and searches read.
 
-    :raises NotFound: there is no such collection.
+    :raises InvalidArgument: there is no such collection.
     """
     table = vector_collections
     kind = tx.scalar(
         select(table.c.kind).where(table.c.namespace == namespace, table.c.name == name)
     )
     if kind is None:
-        raise NotFound(
-            f"There is no vector collection {name[:80]!r}.", code=ErrorCode.INVALID_ARGUMENT
-        )
+        raise InvalidArgument(f"There is no vector collection {name[:80]!r}.")
     tx.execute(
         update(table)
         .where(table.c.namespace == namespace, table.c.kind == kind)

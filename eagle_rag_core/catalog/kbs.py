@@ -119,7 +119,7 @@ def epochs(conn: Connection, namespace: str, names: Iterable[str]) -> dict[str, 
     query = select(kbs.c.name, kbs.c.epoch).where(
         kbs.c.namespace == namespace, any_of(kbs.c.name, names)
     )
-    return dict(conn.execute(query).tuples().all())
+    return dict(conn.execute(query).all())
 
 
 def other_namespaces(conn: Connection, namespace: str) -> dict[str, int]:
@@ -134,7 +134,7 @@ def other_namespaces(conn: Connection, namespace: str) -> dict[str, int]:
         .group_by(kbs.c.namespace)
         .order_by(kbs.c.namespace)
     )
-    return dict(conn.execute(query).tuples().all())
+    return dict(conn.execute(query).all())
 
 
 def delete_kb(

@@ -33,6 +33,7 @@ def write_records(
     """
     if not records:
         return
+    indexed = [list(_indexed(pack, record)) for pack, record in records]
     owner = {
         "namespace": namespace,
         "kb_name": kb_name,
@@ -56,8 +57,8 @@ def write_records(
     numbers = tx.scalars(statement, rows).all()
     values = [
         {"namespace": namespace, "record_id": number, "pack": pack, "kind": record.kind, **value}
-        for number, (pack, record) in zip(numbers, records, strict=True)
-        for value in _indexed(pack, record)
+        for number, (pack, record), fields in zip(numbers, records, indexed, strict=True)
+        for value in fields
     ]
     if values:
         tx.execute(insert(record_values), values)

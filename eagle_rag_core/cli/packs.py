@@ -54,6 +54,6 @@ def show(start: Start, namespace: str) -> None:
 
 
 def _records(start: Start):  # type: ignore[no-untyped-def]
-    from eagle_rag_core.plugins.manager import survey
+    from eagle_rag_core.plugins.selection import survey
 
     return survey(start.settings().plugins)

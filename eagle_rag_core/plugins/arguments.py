@@ -55,10 +55,7 @@ class ToolArguments:
         except ValidationError as error:
             raise self._explain(error) from None
         except (TypeError, ValueError, RecursionError):
-            raise InvalidArgument(
-                "The arguments are not JSON: use strings, finite numbers, true, false, lists and "
-                "objects, not nested too deeply."
-            ) from None
+            raise _not_json() from None
 
     def _json_defaults(self, defaults: Mapping[str, object], tool: str) -> dict[str, Any]:
         try:
@@ -91,7 +88,7 @@ class ToolArguments:
     def _explain(self, error: ValidationError) -> InvalidArgument:
         fault = error.errors(include_url=False, include_context=False)[0]
         if fault["type"] == "json_invalid":
-            return InvalidArgument("The arguments hold text that is not valid Unicode.")
+            return _not_json()
         place = _place(fault["loc"])
         if fault["type"] == "missing":
             return InvalidArgument(f"The argument {place!r} is required.")
@@ -158,14 +155,19 @@ def _nested(value: object, node: Schema, inside: tuple[str, ...]) -> object:
     return value
 
 
+def _not_json() -> InvalidArgument:
+    return InvalidArgument(
+        "The arguments are not JSON: use valid Unicode text, finite numbers, true, false, lists "
+        "and objects, not nested too deeply."
+    )
+
+
 def _unknown(path: tuple[str, ...], known: Mapping[str, Any]) -> InvalidArgument:
     from eagle_rag_core.settings.suggest import did_you_mean
 
-    name = str(path[-1])[:_SHOWN]
-    hint = did_you_mean(name, known)
+    hint = did_you_mean(path[-1][:_SHOWN], known)
     return InvalidArgument(
-        f"There is no argument {_shown('.'.join((*path[:-1], name)))}{hint} "
-        f"Known: {', '.join(known) or 'none'}.",
+        f"There is no argument {_place(path)!r}{hint} Known: {', '.join(known) or 'none'}.",
         code=ErrorCode.UNKNOWN_ARGUMENT,
     )
 
@@ -182,7 +184,10 @@ def _schema_at(schema: Schema, location: Sequence[int | str]) -> Schema:
 
 
 def _place(location: Sequence[int | str]) -> str:
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
+    """Where in the arguments; keys of callers are cut."""
+    text = "".join(
+        f"[{part}]" if isinstance(part, int) else f".{part[:_SHOWN]}" for part in location
+    )
     return text.removeprefix(".")
 
 
@@ -222,12 +227,13 @@ def _bounds(low: Any, high: Any, start: str = "", unit: str = "") -> str:
 
 
 def _shown(value: object) -> str:
-    """A value for a message, cut where it is long."""
-    if isinstance(value, str) and len(value) > _SHOWN:
-        return f"{json.dumps(value[:_SHOWN], ensure_ascii=False)}… ({len(value)} characters)"
+    """A value for a message: cut where it is long, without raw control characters."""
+    if isinstance(value, str):
+        size = f"… ({len(value)} characters)" if len(value) > _SHOWN else ""
+        return f"{value[:_SHOWN]!r}{size}"
     if isinstance(value, list):
         return f"a list of {len(value)}"
     if isinstance(value, dict):
         return "an object"
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _SHOWN + 2 else f"{text[:_SHOWN]}…"
+    text = json.dumps(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from typing import Final
 
 from eagle_rag_core.errors import GuardError
@@ -47,7 +47,7 @@ def assert_rag_only_tool_name(full_name: str, *, namespace: str | None = None) -
     if full_name == WRITER and namespace in (None, CORE):
         return
     words = _words_after_namespace(full_name, namespace)
-    for reason in (*_not_reading(words), *_acting(words)):
+    if reason := next(chain(_not_reading(words), _acting(words)), ""):
         raise GuardError(
             f"Tool name {full_name!r} is refused: {reason}. Packs only retrieve; name the tool "
             f"after what it reads, e.g. '{namespace or 'pack'}_search_documents'."

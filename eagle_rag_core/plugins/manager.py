@@ -20,6 +20,7 @@ from eagle_rag_core.plugins.manifest import RecordKind
 from eagle_rag_core.plugins.mcp_registry import ToolRegistry
 from eagle_rag_core.plugins.namespaces import CORE, fold
 from eagle_rag_core.plugins.selection import check_settings, select
+from eagle_rag_core.plugins.selection import survey as survey
 from eagle_rag_core.plugins.sources import PackSource
 from eagle_rag_core.plugins.states import PackRecord, PackState, brief
 from eagle_rag_core.types.extensions import Extensions
@@ -102,6 +103,7 @@ class PluginManager:
         """Recent decisions per active pack."""
         return {name: self._contexts[name].audit.recent() for name in self._contributions}
 
+    @property
     def record_kinds(self) -> dict[str, tuple[RecordKind, ...]]:
         """Kinds of records the active packs declare, per namespace."""
         return {
@@ -185,12 +187,6 @@ class PluginManager:
                 "plugins.allow_degraded to serve without it."
             )
         logger.error("%s Serving without it (plugins.allow_degraded).", message)
-
-
-def survey(settings: PluginSettings, *, discovered: Discovery | None = None) -> list[PackRecord]:
-    """The installed packs with their states under ``settings``, without importing any."""
-    selection = select(settings, (discovered or discover()).packs)
-    return [source.record for source in selection.sources]
 
 
 def _since(started: float) -> float:

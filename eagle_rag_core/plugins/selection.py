@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from eagle_rag_core.errors import ConfigError
+from eagle_rag_core.plugins.discovery import Discovery, discover
 from eagle_rag_core.plugins.namespaces import CORE, fold
 from eagle_rag_core.plugins.sources import PackSource
 from eagle_rag_core.plugins.states import PackRecord, PackState
@@ -52,6 +53,12 @@ def select(settings: PluginSettings, sources: Sequence[PackSource]) -> Selection
             record = _decide(record, enabled, disabled, required.get(record.namespace, ""))
         decided.append(replace(source, record=record))
     return Selection(default, enabled, tuple(decided))
+
+
+def survey(settings: PluginSettings, *, discovered: Discovery | None = None) -> list[PackRecord]:
+    """The installed packs with their states under ``settings``, without importing any."""
+    selection = select(settings, (discovered or discover()).packs)
+    return [source.record for source in selection.sources]
 
 
 def _decide(

@@ -5,9 +5,7 @@ counted once, where the "documents" are the candidate sentences themselves: a te
 sentence has (the topic) says little, one that few have (what is asked about it) says much. The
 better the passage ranks, the more its sentences count.
 
-On XQuAD (1,190 questions, 240 passages, BM25, six passages) the expected answer stands in the
-best sentence for 78 % of the English and 77 % of the Chinese questions, in the best three for
-91 % and 92 %.
+@@MEASURED@@
 """
 
 from __future__ import annotations
@@ -52,21 +50,12 @@ class _Candidate:
     says_more: bool
 
 
-def content_terms(terms: Iterable[str]) -> frozenset[str]:
-    """The terms that can show what a text is about.
-
-    Single characters of scripts that are indexed by n-grams occur everywhere; they count only
-    when the query has nothing else.
-    """
-    every = frozenset(terms)
-    return frozenset(term for term in every if len(term) > 1 or term.isascii()) or every
-
-
-def shares_words(terms: Collection[str], hits: Iterable[Hit]) -> bool:
-    """Whether any hit has one of the query's content terms in its text, title or headings."""
-    wanted = content_terms(terms)
-    return any(
-        not wanted.isdisjoint(analyze(f"{hit.title}\n{hit.path}\n{hit.text}")) for hit in hits
+def coverage(terms: Collection[str], hits: Iterable[Hit]) -> int:
+    """How many of the terms stand together in one hit, its title and headings included."""
+    wanted = frozenset(terms)
+    return max(
+        (len(wanted.intersection(analyze(f"{hit.title}\n{hit.path}\n{hit.text}"))) for hit in hits),
+        default=0,
     )
 
 
@@ -80,7 +69,7 @@ def best_sentences(terms: Collection[str], hits: Sequence[Hit], limit: int) -> l
     :param hits: passages, best first.
     :param limit: sentences at most.
     """
-    wanted = content_terms(terms)
+    wanted = frozenset(terms)
     every = _candidates(wanted, hits)
     # A heading or the question itself says nothing beyond the query's own words.
     candidates = [candidate for candidate in every if candidate.says_more] or every

@@ -8,11 +8,11 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any, Final
 
-from schema_words import Schema, default, kind, table
+from schema_words import Schema, default, kind, prose, table
 
 from eagle_rag_core import types
 from eagle_rag_core.plugins import PackManifest, hookspecs
-from eagle_rag_core.plugins.context import PackContext, RecordsReader, SearchReader
+from eagle_rag_core.plugins.context import RecordsReader, SearchReader
 from eagle_rag_core.plugins.hooks import HOOKS
 
 #: In the order in which an author meets them.
@@ -41,7 +41,7 @@ TYPES: Final[tuple[type, ...]] = (
     types.CollectionView,
     types.HealthCheck,
 )
-CONTEXT: Final[tuple[type, ...]] = (PackContext, RecordsReader, SearchReader, types.Record)
+CONTEXT: Final[tuple[type, ...]] = (RecordsReader, SearchReader, types.Record)
 _ROLE: Final = re.compile(r":[a-z]+:`~?(?:[\w.]+\.)?(\w+)`")
 
 
@@ -71,7 +71,7 @@ def _keys(schema: Schema) -> Iterator[tuple[str, ...]]:
     for name, node in schema["properties"].items():
         required = name in schema.get("required", ())
         fallback = "*required*" if required else _default(node)
-        yield f"`{name}`", _kind(node), fallback, node.get("description", "")
+        yield f"`{name}`", _kind(node), fallback, prose(node)
 
 
 def _kind(node: Schema) -> str:

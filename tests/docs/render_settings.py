@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from pydantic import BaseModel
-from schema_words import Schema, default, kind, table
+from schema_words import Schema, default, kind, prose, table
 
 from eagle_rag_core.settings import Settings
 
@@ -82,7 +82,7 @@ def _sections() -> dict[str, type[BaseModel]]:
 
 
 def _line(key: str, node: Schema) -> tuple[str, ...]:
-    notes = [node.get("description", ""), _NOTE if key in WITHOUT_EFFECT else ""]
+    notes = [prose(node), _NOTE if key in WITHOUT_EFFECT else ""]
     return (
         f"`{key}`",
         _COMPUTED.get(key) or default(node),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NoReturn
 
-from schema_words import Schema, default, kind, rows, table
+from schema_words import Schema, default, kind, prose, rows, table
 
 from eagle_rag_core.plugins import ToolSpec
 from eagle_rag_core.plugins.specs import tool_spec_of
@@ -42,7 +42,7 @@ def _parameters(spec: ToolSpec) -> str:
     def lines() -> Iterator[tuple[str, ...]]:
         for name, node, required in rows(spec.input_schema):
             fallback = "*required*" if required else default(node)
-            yield f"`{name}`", kind(node), fallback, node.get("description", "")
+            yield f"`{name}`", kind(node), fallback, prose(node)
 
     return table(("Name", "Type", "Default", "Meaning"), lines())
 
@@ -51,9 +51,7 @@ def _result(spec: ToolSpec) -> str:
     schema: Schema = spec.output_schema
     if spec.wraps_list:
         schema = schema["properties"]["result"]["items"]
-    lines = (
-        (f"`{name}`", kind(node), node.get("description", "")) for name, node, _ in rows(schema)
-    )
+    lines = ((f"`{name}`", kind(node), prose(node)) for name, node, _ in rows(schema))
     return table(("Field", "Type", "Meaning"), lines)
 
 

@@ -48,6 +48,11 @@ def default(node: Schema) -> str:
     return f"`{json.dumps(node['default'])}`" if "default" in node else ""
 
 
+def prose(node: Schema) -> str:
+    """The description, with placeholders such as <home> kept from becoming HTML."""
+    return str(node.get("description", "")).replace("<", "\\<")
+
+
 def table(header: tuple[str, ...], lines: Iterator[tuple[str, ...]]) -> str:
     """A Markdown table."""
     cells = [header, tuple("---" for _ in header), *lines]

@@ -44,7 +44,8 @@ def test_namespaces_are_listed_for_implicit_profiles_even_of_broken_packs(tmp_pa
     assert installed_namespaces([str(tmp_path)]) == ["biomed", "law"]
 
 
-def test_row_4_a_stale_copy_earlier_on_the_path_is_named(tmp_path: Path) -> None:
+def test_a_stale_copy_earlier_on_the_path_is_named(tmp_path: Path) -> None:
+    """Reported as vllm-project/vllm#43987."""
     stale, site = tmp_path / "stale", tmp_path / "site"
     write_distribution(stale, "eagle-rag-biomed", "0.9")
     write_pack(site, "biomed")
@@ -54,14 +55,16 @@ def test_row_4_a_stale_copy_earlier_on_the_path_is_named(tmp_path: Path) -> None
     assert str(stale) in record.reason
 
 
-def test_row_4_the_remains_of_an_uninstalled_copy_shadow_nothing(tmp_path: Path) -> None:
+def test_the_remains_of_an_uninstalled_copy_shadow_nothing(tmp_path: Path) -> None:
+    """Reported as vllm-project/vllm#43987."""
     stale, site = tmp_path / "stale", tmp_path / "site"
     write_distribution(stale, "eagle-rag-biomed", "0.9", metadata=False)
     write_pack(site, "biomed")
     assert only(stale, site).state is PackState.DISCOVERED
 
 
-def test_row_6_a_distribution_found_twice_is_one_pack_and_one_shadow(tmp_path: Path) -> None:
+def test_a_distribution_found_twice_is_one_pack_and_one_shadow(tmp_path: Path) -> None:
+    """Reported as python/importlib_metadata#410."""
     first, second = tmp_path / "first", tmp_path / "second"
     write_pack(first, "biomed", distribution="Eagle.Rag_Biomed", version="2.0")
     write_pack(second, "biomed", distribution="eagle-rag-biomed", version="1.0")
@@ -70,13 +73,15 @@ def test_row_6_a_distribution_found_twice_is_one_pack_and_one_shadow(tmp_path: P
     assert found["1.0"].state is PackState.SHADOWED
 
 
-def test_row_6_a_folder_twice_on_the_path_counts_once(tmp_path: Path) -> None:
+def test_a_folder_twice_on_the_path_counts_once(tmp_path: Path) -> None:
+    """Reported as python/importlib_metadata#410."""
     write_pack(tmp_path, "biomed")
     (tmp_path / "alias").symlink_to(tmp_path)
     assert only(tmp_path, tmp_path, tmp_path / "alias").state is PackState.DISCOVERED
 
 
-def test_row_7_two_distributions_with_one_namespace_are_both_refused(tmp_path: Path) -> None:
+def test_two_distributions_with_one_namespace_are_both_refused(tmp_path: Path) -> None:
+    """Reported as pytest-dev/pytest#10072."""
     write_pack(tmp_path, "biomed", distribution="eagle-rag-biomed")
     write_pack(tmp_path, "biomed", distribution="other-biomed", package="other_pack")
     found = records(tmp_path)
@@ -101,7 +106,8 @@ def test_a_namespace_that_begins_another_is_a_conflict(
     }
 
 
-def test_row_15_one_corrupt_distribution_hides_no_other_and_is_named(tmp_path: Path) -> None:
+def test_one_corrupt_distribution_hides_no_other_and_is_named(tmp_path: Path) -> None:
+    """Reported as python/cpython#100455."""
     write_pack(tmp_path, "biomed")
     binary = write_distribution(tmp_path, "aaa", entry_points=b"[console_scripts]\n\xff\xfe = a:b")
     write_distribution(tmp_path, "bbb", entry_points="[eagle_rag.packs]\nno equals sign\n")
@@ -112,7 +118,8 @@ def test_row_15_one_corrupt_distribution_hides_no_other_and_is_named(tmp_path: P
     assert any("bbb" in path for path in found.unreadable)
 
 
-def test_row_15_a_pack_without_metadata_is_invalid_and_shown(tmp_path: Path) -> None:
+def test_a_pack_without_metadata_is_invalid_and_shown(tmp_path: Path) -> None:
+    """Reported as python/cpython#100455."""
     info = write_distribution(
         tmp_path, "eagle-rag-x", entry_points="[eagle_rag.packs]\nx = x:pack", metadata=False
     )
@@ -122,14 +129,16 @@ def test_row_15_a_pack_without_metadata_is_invalid_and_shown(tmp_path: Path) -> 
     assert "reinstall" in record.reason
 
 
-def test_row_17_a_manifest_missing_from_the_package_is_explained(tmp_path: Path) -> None:
+def test_a_manifest_missing_from_the_package_is_explained(tmp_path: Path) -> None:
+    """Reported as napari/npe2#190."""
     write_pack(tmp_path, "biomed", text="")
     record = only(tmp_path)
     assert record.state is PackState.INVALID
     assert "eagle-pack.toml is not in the installed package" in record.reason
 
 
-def test_row_17_a_manifest_of_another_namespace_is_refused(tmp_path: Path) -> None:
+def test_a_manifest_of_another_namespace_is_refused(tmp_path: Path) -> None:
+    """Reported as napari/npe2#190."""
     write_pack(tmp_path, "biomed", text=manifest("bio"))
     record = only(tmp_path)
     assert record.state is PackState.INVALID
@@ -142,7 +151,8 @@ def test_a_wrong_manifest_makes_the_pack_invalid_with_the_key(tmp_path: Path) ->
     assert "pack.titel" in only(tmp_path).reason
 
 
-def test_row_18_only_the_packs_own_requirement_on_the_core_counts(tmp_path: Path) -> None:
+def test_only_the_packs_own_requirement_on_the_core_counts(tmp_path: Path) -> None:
+    """Reported as apache/airflow#12692."""
     write_pack(
         tmp_path,
         "biomed",
@@ -165,9 +175,10 @@ def test_row_18_only_the_packs_own_requirement_on_the_core_counts(tmp_path: Path
         ("eagle-rag-core[local]>=1,<2", "1.9", PackState.DISCOVERED),
     ],
 )
-def test_row_19_an_incompatible_pack_is_told_in_one_line(
+def test_an_incompatible_pack_is_told_in_one_line(
     tmp_path: Path, required: str, core: str, state: PackState
 ) -> None:
+    """Reported as open-telemetry/opentelemetry-python-contrib#529."""
     write_pack(tmp_path, "biomed", requires=[required])
     record = only(tmp_path, core_version=core)
     assert record.state is state
@@ -175,7 +186,8 @@ def test_row_19_an_incompatible_pack_is_told_in_one_line(
     assert (core in record.reason) == (state is PackState.INCOMPATIBLE)
 
 
-def test_row_19_the_pack_api_is_checked_before_import(tmp_path: Path) -> None:
+def test_the_pack_api_is_checked_before_import(tmp_path: Path) -> None:
+    """Reported as open-telemetry/opentelemetry-python-contrib#529."""
     write_pack(tmp_path, "biomed", text=manifest("biomed", api=">=2"), body="raise SystemExit")
     record = only(tmp_path)
     assert record.state is PackState.INCOMPATIBLE
@@ -183,7 +195,8 @@ def test_row_19_the_pack_api_is_checked_before_import(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["core", "eagle", "mcp", "Biomed", "bio-med", "core_more"])
-def test_row_24_bad_namespaces_are_refused_not_repaired(tmp_path: Path, name: str) -> None:
+def test_bad_namespaces_are_refused_not_repaired(tmp_path: Path, name: str) -> None:
+    """Reported as HKUDS/nanobot#4618."""
     write_pack(tmp_path, name, package="some_pack", text=manifest("biomed"))
     record = only(tmp_path)
     assert record.state is PackState.INVALID

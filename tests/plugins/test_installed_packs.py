@@ -131,9 +131,10 @@ def test_an_editable_install_through_an_import_hook_is_found_without_import(
     [("build_wheel", None), ("build_editable", {"editable_mode": "strict"})],
     ids=["wheel", "strict-editable"],
 )
-def test_row_17_setuptools_drops_the_manifest_and_the_reason_says_so(
+def test_setuptools_drops_the_manifest_and_the_reason_says_so(
     tmp_path: Path, hook: str, settings: dict[str, str] | None
 ) -> None:
+    """Reported as napari/npe2#190."""
     record = loaded(install(tmp_path, SETUPTOOLS, hook, settings))
     assert record["state"] == "invalid"
     assert "package data" in record["reason"]

@@ -17,8 +17,8 @@ from eagle_rag_core.errors import ConfigError, PluginError
 from eagle_rag_core.plugins import PackContext, PluginManager, hookimpl, register_mcp_tool
 from eagle_rag_core.plugins.context import PackServices
 from eagle_rag_core.plugins.discovery import discover
-from eagle_rag_core.plugins.manager import survey
 from eagle_rag_core.plugins.namespaces import CORE_DISTRIBUTION
+from eagle_rag_core.plugins.selection import survey
 from eagle_rag_core.plugins.sources import PackSource, explicit_pack
 from eagle_rag_core.plugins.specs import tool_spec_of
 from eagle_rag_core.plugins.states import PackRecord, PackState
@@ -59,6 +59,10 @@ class Notes:
 
     def parse(self, data: bytes, name: str) -> ParsedDocument:
         return ParsedDocument(data.decode(), "text/plain")
+
+
+def leg(name: str, weight: float = 1.0) -> Leg:
+    return Leg(name, lambda request: (), weight)
 
 
 class Pack:
@@ -108,7 +112,7 @@ class Pack:
 
     @hookimpl
     def register_retrievers(self, ctx: PackContext) -> Any:
-        return self.results("legs", [Leg(self.namespace, lambda request: ())])
+        return self.results("legs", [leg(self.namespace)])
 
     @hookimpl
     def register_query_expanders(self, ctx: PackContext) -> Any:
@@ -208,9 +212,8 @@ class TestExposure:
         assert record.state is PackState.REGISTER_FAILED
         assert "is in the namespace 'law'; this pack's is 'biomed'" in record.reason
 
-    def test_rows_5_and_9_modules_of_packs_that_are_not_enabled_are_not_imported(
-        self, tmp_path: Path
-    ) -> None:
+    def test_modules_of_packs_that_are_not_enabled_are_not_imported(self, tmp_path: Path) -> None:
+        """Reported as gptme/gptme#3193 and pytest-dev/pytest#1479."""
         for namespace in ("biomed", "law", "bi"):
             write_pack(tmp_path, namespace)
         write_pack(tmp_path, "broken", body="raise RuntimeError('broken')")
@@ -249,7 +252,7 @@ class TestExposure:
 
 
 class TestIsolation:
-    """Rows 1, 9, 12, 20: a broken pack is named and left out, the others work."""
+    """A broken pack is named and left out, the others work (IBM/mcp-context-forge#4033)."""
 
     @pytest.mark.parametrize(
         ("body", "error"),
@@ -299,7 +302,8 @@ class TestIsolation:
         assert "no 'pack'" in record_of(manager, "bare").reason
 
     @pytest.mark.parametrize("error", [ValueError("x"), SystemExit(1), RecursionError()])
-    def test_row_12_a_hook_that_raises_loses_only_its_own_pack(self, error: BaseException) -> None:
+    def test_a_hook_that_raises_loses_only_its_own_pack(self, error: BaseException) -> None:
+        """Reported as pytest-dev/pluggy#485."""
         record = failed(rerankers=error)
         assert record.state is PackState.REGISTER_FAILED
         assert record.reason == f"register_rerankers raised {type(error).__name__}."
@@ -349,7 +353,7 @@ class TestIsolation:
 
 
 class TestDefaultNamespace:
-    """Row 3: nobody serves a namespace without its pack by accident."""
+    """Nobody serves a namespace without its pack by accident (vllm-project/vllm#48277)."""
 
     def settings(self, **more: Any) -> PluginSettings:
         return PluginSettings(default_namespace="biomed", enabled=["law"], **more)
@@ -414,7 +418,8 @@ class TestRegistration:
         assert record.reason == record.error == ""
         assert json.loads(json.dumps(record.as_dict()))["state"] == "active"
 
-    def test_row_13_contributions_are_in_the_order_of_the_settings(self) -> None:
+    def test_contributions_are_in_the_order_of_the_settings(self) -> None:
+        """Reported as pytest-dev/pluggy#64."""
         for order in (["biomed", "law"], ["law", "biomed"]):
             manager = loaded(PluginSettings(enabled=order), source("biomed"), source("law"))
             assert [leg.name for leg in manager.extensions.legs] == order
@@ -439,11 +444,11 @@ class TestRegistration:
             ({"enrichers": [Tagger(version="")]}, "without a version"),
             ({"enrichers": [Tagger(name="")]}, "without a name"),
             ({"enrichers": [Tagger(), Tagger()]}, "returned 'tagger' twice"),
-            ({"parsers": [Leg("biomed", list)]}, "returned a Leg; return Parser objects"),
-            ({"legs": [Leg("entities", list)]}, "named 'entities'; names are shared"),
-            ({"legs": [Leg("law", list)]}, "begin it with biomed_"),
-            ({"legs": [Leg("biomedical", list)]}, "begin it with biomed_"),
-            ({"legs": [Leg("biomed", list, float("nan"))]}, "finite number"),
+            ({"parsers": [leg("biomed")]}, "returned a Leg; return Parser objects"),
+            ({"legs": [leg("entities")]}, "named 'entities'; names are shared"),
+            ({"legs": [leg("law")]}, "begin it with biomed_"),
+            ({"legs": [leg("biomedical")]}, "begin it with biomed_"),
+            ({"legs": [leg("biomed", float("nan"))]}, "finite number"),
             ({"legs": [Leg("biomed", None)]}, "retrieve of the Leg 'biomed' is not a function"),  # type: ignore[arg-type]
             ({"rerankers": ["x"]}, "returned a str; return Reranker objects"),
             ({"health": {"a": 1}}, "register_health returned dict; return a list"),
@@ -471,12 +476,14 @@ class TestRegistration:
     def test_record_kinds_are_those_of_active_packs(self) -> None:
         settings = PluginSettings(enabled=["biomed", "law"])
         manager = loaded(settings, source("biomed"), source("law", legs=ValueError()))
-        assert list(manager.record_kinds()) == ["biomed"]
-        (kind,) = manager.record_kinds()["biomed"]
+        assert list(manager.record_kinds) == ["biomed"]
+        (kind,) = manager.record_kinds["biomed"]
         assert (kind.kind, kind.fields[0].name, kind.fields[0].type) == ("thing", "size", "integer")
 
 
 class TestOptions:
+    options: Any
+
     OPTIONS = """
     from pydantic import BaseModel, Field
     class Options(BaseModel):
@@ -567,18 +574,15 @@ class TestOptions:
 
 
 def test_services_are_bound_per_namespace_after_loading() -> None:
-    manager = loaded(PluginSettings(enabled=["biomed", "law"]), source("biomed"), source("law"))
-    bound: list[str] = []
-
-    def services(namespace: str) -> PackServices:
-        bound.append(namespace)
-        return PackServices(records=namespace, search=None)  # type: ignore[arg-type]
-
-    packs = manager._hooks._pluggy
-    manager.bind(services)
-    assert bound == ["biomed", "law"]
-    for namespace in bound:
-        assert packs.get_plugin(namespace).ctx.records == namespace
+    packs = [Pack("biomed"), Pack("law")]
+    manager = loaded(
+        PluginSettings(enabled=["biomed", "law"]),
+        *(explicit_pack(pack, manifest(pack.namespace, more=MORE)) for pack in packs),
+    )
+    # The records reader stands in for one of its namespace.
+    manager.bind(lambda namespace: PackServices(records=namespace, search=None))  # type: ignore[arg-type]
+    readers: list[Any] = [pack.ctx and pack.ctx.records for pack in packs]
+    assert readers == ["biomed", "law"]
 
 
 def test_decisions_of_packs_are_collected() -> None:
@@ -596,7 +600,9 @@ def test_decisions_of_packs_are_collected() -> None:
     assert (decision.at, decision.kind, decision.detail) == (7.0, "expand", "more words")
 
 
-def test_row_25_the_fingerprint_follows_packs_versions_order_and_namespace() -> None:
+def test_the_fingerprint_follows_packs_versions_order_and_namespace() -> None:
+    """Reported as Dispatcharr/Dispatcharr#1460."""
+
     def fingerprint(settings: dict[str, Any], *packs: PackSource) -> str:
         return loaded(PluginSettings(**settings), *packs).fingerprint()
 
@@ -615,7 +621,8 @@ def test_row_25_the_fingerprint_follows_packs_versions_order_and_namespace() -> 
     assert base not in others
 
 
-def test_row_27_managers_share_nothing() -> None:
+def test_managers_share_nothing() -> None:
+    """Reported as simonw/datasette#2595."""
     settings = PluginSettings(enabled=["biomed"])
     first = loaded(settings, source("biomed"))
     second = PluginManager(settings, packs=[source("biomed")])
@@ -626,7 +633,8 @@ def test_row_27_managers_share_nothing() -> None:
     assert len(first.registry) == len(second.registry) == 1
 
 
-def test_row_28_explicit_packs_need_no_metadata() -> None:
+def test_explicit_packs_need_no_metadata() -> None:
+    """Reported as pyinstaller/pyinstaller#5016."""
     manager = loaded(PluginSettings(default_namespace="biomed"), source("biomed"))
     assert [record.namespace for record in manager.records] == ["biomed"]
     assert record_of(manager, "biomed").distribution == "eagle-rag-biomed"
@@ -638,7 +646,8 @@ def test_an_explicit_pack_for_another_api_is_not_loaded() -> None:
     assert record_of(manager, "biomed").state is PackState.INCOMPATIBLE
 
 
-def test_row_1_a_survey_imports_nothing(tmp_path: Path) -> None:
+def test_a_survey_imports_nothing(tmp_path: Path) -> None:
+    """Reported as simonw/llm#1280."""
     write_pack(tmp_path, "biomed", body="raise SystemExit")
     (record,) = survey(PluginSettings(enabled=["biomed"]), discovered=discover([str(tmp_path)]))
     assert record.state is PackState.DISCOVERED

@@ -72,7 +72,9 @@ def test_a_module_may_be_a_pack() -> None:
     assert call(module) == [("register_tools", ["tool"])]
 
 
-def test_row_12_a_hook_that_raises_is_named() -> None:
+def test_a_hook_that_raises_is_named() -> None:
+    """Reported as pytest-dev/pluggy#485."""
+
     @hookimpl
     def register_tools(self: object, ctx: PackContext) -> list[str]:
         raise ImportError("no torch")

@@ -32,7 +32,8 @@ def chosen(settings: PluginSettings, *packs: PackSource) -> list[str]:
     return [s.record.namespace for s in select(settings, packs or INSTALLED).chosen]
 
 
-def test_row_5_nothing_is_loaded_that_is_not_enabled() -> None:
+def test_nothing_is_loaded_that_is_not_enabled() -> None:
+    """Reported as gptme/gptme#3193."""
     settings = PluginSettings(enabled=["law"])
     assert chosen(settings) == ["law"]
     assert states(settings) == {
@@ -43,7 +44,8 @@ def test_row_5_nothing_is_loaded_that_is_not_enabled() -> None:
     assert chosen(PluginSettings()) == []
 
 
-def test_row_13_the_order_is_that_of_the_settings() -> None:
+def test_the_order_is_that_of_the_settings() -> None:
+    """Reported as pytest-dev/pluggy#64."""
     assert chosen(PluginSettings(enabled=["law", "biomed"])) == ["law", "biomed"]
     assert chosen(PluginSettings(enabled=["biomed", "law"])) == ["biomed", "law"]
 
@@ -107,12 +109,14 @@ def test_packs_that_are_broken_already_keep_their_state() -> None:
         ({"require": {"biomed": "newest"}}, "must be a version specifier"),
     ],
 )
-def test_row_8_wrong_names_are_explained(settings: dict[str, Any], message: str) -> None:
+def test_wrong_names_are_explained(settings: dict[str, Any], message: str) -> None:
+    """Reported as pytest-dev/pytest#14135."""
     with pytest.raises(ConfigError) as refused:
         check_settings(PluginSettings(**settings), INSTALLED)
     assert message in refused.value.message
 
 
-def test_row_4_the_message_says_so_when_nothing_is_installed() -> None:
+def test_the_message_says_so_when_nothing_is_installed() -> None:
+    """Reported as vllm-project/vllm#43987."""
     with pytest.raises(ConfigError, match="No packs are installed"):
         check_settings(PluginSettings(enabled=["biomed"]), ())

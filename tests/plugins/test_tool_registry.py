@@ -91,7 +91,8 @@ def test_nobody_takes_the_core_by_declaring_it() -> None:
         ToolRegistry({"core": "evil"}).add(spec("core", "get_anything", owner="evil"))
 
 
-def test_row_21_a_name_registered_twice_is_refused_with_both_owners() -> None:
+def test_a_name_registered_twice_is_refused_with_both_owners() -> None:
+    """Reported as PrefectHQ/fastmcp#3825."""
     registry = full()
     with pytest.raises(PluginError, match="registered twice") as refused:
         registry.add(spec("law", "search_cases"))
@@ -110,7 +111,8 @@ def test_several_tools_are_added_or_none() -> None:
     "name",
     ["law_get_Cases", "law_get-cases", "law_get cases", "law_get_cases\n", "law_" + "a" * 61, "l"],
 )
-def test_row_24_names_are_refused_not_repaired(name: str) -> None:
+def test_names_are_refused_not_repaired(name: str) -> None:
+    """Reported as HKUDS/nanobot#4618."""
     odd = dataclasses.replace(spec("law", "get_cases"), name=name)
     with pytest.raises(PluginError, match="is not valid"):
         ToolRegistry(OWNERS).add(odd)

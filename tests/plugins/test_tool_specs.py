@@ -1,5 +1,6 @@
 """Tools from typed functions: strict schemas, strict arguments, checked results."""
 
+# mypy: disable-error-code="empty-body"
 from __future__ import annotations
 
 import dataclasses
@@ -8,6 +9,7 @@ import sys
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
+from logging import Logger
 from typing import Annotated, Any, Literal, NotRequired
 
 import pytest
@@ -208,17 +210,17 @@ class TestArguments:
         [
             ({}, "argument 'query' is required"),
             ({"query": None}, "'query' must be a string of 1 to 20 characters, not null"),
-            ({"query": ""}, "'query' must be a string of 1 to 20 characters, not \"\""),
+            ({"query": ""}, "'query' must be a string of 1 to 20 characters, not ''"),
             ({"query": 5}, "'query' must be a string of 1 to 20 characters, not 5"),
-            ({"query": "q", "top_k": "5"}, "'top_k' must be an integer from 1 to 100, not \"5\""),
+            ({"query": "q", "top_k": "5"}, "'top_k' must be an integer from 1 to 100, not '5'"),
             ({"query": "q", "top_k": True}, "'top_k' must be an integer from 1 to 100, not true"),
             ({"query": "q", "top_k": 5.0}, "'top_k' must be an integer from 1 to 100, not 5.0"),
             ({"query": "q", "top_k": 0}, "'top_k' must be an integer from 1 to 100, not 0"),
             ({"query": "q", "top_k": 10**12}, "not 1000000000000"),
             ({"query": "q", "share": True}, "'share' must be a number from 0"),
             ({"query": "q", "exact": 1}, "'exact' must be true or false, not 1"),
-            ({"query": "q", "mode": "fast"}, "'mode' must be one of 'auto', 'text', not \"fast\""),
-            ({"query": "q", "scope": "a"}, "'scope' must be a list of at most 2 items, not \"a\""),
+            ({"query": "q", "mode": "fast"}, "'mode' must be one of 'auto', 'text', not 'fast'"),
+            ({"query": "q", "scope": "a"}, "'scope' must be a list of at most 2 items, not 'a'"),
             ({"query": "q", "scope": ["a"] * 3}, "list of at most 2 items, not a list of 3"),
             ({"query": "q", "scope": [1]}, "'scope[0]' must be a string"),
             ({"query": "q", "where": []}, "'where' must be an object, not a list of 0"),
@@ -229,7 +231,8 @@ class TestArguments:
             ({"query": "q", "title": "A"}, "'title' must be a string that matches ^[a-z]*$"),
             ({"query": "q", "share": float("nan")}, "not JSON"),
             ({"query": "q", "scope": [object()]}, "not JSON"),
-            ({"query": "\ud800"}, "not valid Unicode"),
+            ({"query": "\ud800"}, "valid Unicode"),
+            ({"query": "q", "metadata": {"\ud800": "a"}}, "valid Unicode"),
         ],
     )
     def test_faults_are_named_with_bounds(self, arguments: dict[str, object], message: str) -> None:
@@ -254,15 +257,29 @@ class TestArguments:
         assert f"Known: {known}" in error.message
 
     def test_long_values_and_names_are_not_echoed(self) -> None:
-        for arguments in ({"query": "x" * 10_000}, {"query": "q", "y" * 10_000: 1}):
+        lengthy: list[dict[str, object]] = [
+            {"query": "x" * 10_000},
+            {"query": "q", "y" * 10_000: 1},
+            {"query": "q", "metadata": {"y" * 10_000: 1}},
+            {"query": "q", "top_k": 10**4000},
+        ]
+        for arguments in lengthy:
             assert len(refusal(arguments).message) < 400
         assert "(10000 characters)" in refusal({"query": "x" * 10_000}).message
 
     def test_bottomless_nesting_is_refused(self) -> None:
-        deep: Any = "a"
-        for _ in range(100_000):
-            deep = [deep]
-        assert "nested too deeply" in refusal({"query": "q", "scope": deep}).message
+        for depth in (300, 100_000):
+            deep: Any = "a"
+            for _ in range(depth):
+                deep = [deep]
+            assert "nested too deeply" in refusal({"query": "q", "scope": deep}).message
+
+    def test_messages_hold_nothing_that_cannot_be_sent_or_seen(self) -> None:
+        for hidden in ("\ud800", "\u202e", "\x1b[2J"):
+            for arguments in ({"query": "q", hidden: 1}, {"query": "q", "mode": hidden}):
+                message = refusal(arguments).message
+                assert hidden not in message
+                message.encode()
 
     @given(
         st.dictionaries(
@@ -345,7 +362,7 @@ def _bad_parameters() -> dict[str, tuple[Callable[..., Any], str]]:
 
     def pair(query: Annotated[tuple[str, int], text()]) -> list[Found]: ...
 
-    def opaque(query: Annotated[object.__class__, text()]) -> list[Found]: ...
+    def opaque(query: Annotated[Logger, text()]) -> list[Found]: ...
 
     def recursive(query: Annotated[Tree, text()]) -> list[Found]: ...
 
@@ -407,7 +424,8 @@ def _bad_parameters() -> dict[str, tuple[Callable[..., Any], str]]:
 
 
 @pytest.mark.parametrize("case", _bad_parameters())
-def test_row_23_parameters_that_some_client_refuses_are_refused_here(case: str) -> None:
+def test_parameters_that_some_client_refuses_are_refused_here(case: str) -> None:
+    """Reported as NousResearch/hermes-agent#101804."""
     function, message = _bad_parameters()[case]
     with pytest.raises(PluginError, match=message) as refused:
         spec_of(function)

@@ -117,17 +117,29 @@ def test_words_of_an_expander_count_as_words_of_the_question(library: SmallLibra
     assert answer.sources[0].quote == "Myocardial infarction is treated with aspirin."
 
 
-def outcome(text: str, similarity: float | None) -> SearchOutcome:
+def outcome(text: str, similarity: float | None, *added: str) -> SearchOutcome:
     hit = Hit("n", "d", "default", text, 1.0, 0, len(text))
-    return SearchOutcome((hit,), (), ("stall",), similarity)
+    return SearchOutcome((hit,), (), ("thin", "wing", "stall", "angl", "flap", *added), similarity)
 
 
-def test_relevance_takes_a_shared_word_or_closeness_in_meaning() -> None:
-    assert is_relevant(outcome("The stall angle.", None))
-    assert is_relevant(outcome("The angle.", MIN_SIMILARITY))
-    assert not is_relevant(outcome("The angle.", MIN_SIMILARITY - 0.01))
-    assert not is_relevant(outcome("The angle.", None))
-    assert not is_relevant(SearchOutcome((), (), ("stall",), 1.0))
+def test_relevance_takes_enough_words_or_closeness_in_meaning() -> None:
+    query = "thin wing stall angle flaps"
+    assert is_relevant(query, outcome("The stall angle.", None))
+    assert not is_relevant(query, outcome("The stall.", None))
+    assert is_relevant(query, outcome("The stall.", MIN_SIMILARITY))
+    assert not is_relevant(query, outcome("The stall.", MIN_SIMILARITY - 0.01))
+    assert not is_relevant(query, SearchOutcome((), (), ("stall",), None))
+
+
+def test_added_terms_help_and_do_not_raise_the_bar() -> None:
+    query = "thin wing stall angle flaps"
+    assert is_relevant(query, outcome("Stall of the aerofoil.", None, "aerofoil"))
+    many = [f"synonym{number}" for number in range(50)]
+    assert is_relevant(query, outcome("The stall angle.", None, *many))
+
+
+def test_a_query_of_stop_words_is_judged_by_meaning_alone() -> None:
+    assert not is_relevant("what is it", SearchOutcome((), (), (), None))
 
 
 @pytest.mark.parametrize(("language", "at_least"), [("en", 0.9), ("zh", 0.9)])

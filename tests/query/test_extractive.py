@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eagle_rag_core.models.analyzer import analyze
-from eagle_rag_core.query.extractive import best_sentences, content_terms, shares_words
+from eagle_rag_core.query.extractive import best_sentences, coverage
 from eagle_rag_core.types import Hit
 
 
@@ -75,18 +75,12 @@ def test_chinese_sentences_are_found() -> None:
     assert quotes("黑豹队的防守丢了多少分？", hit(text), limit=1) == ["黑豹队的防守只丢了308分。"]
 
 
-def test_single_characters_of_chinese_are_no_content_unless_alone() -> None:
-    assert content_terms(analyze("水的")) == {"水的"}
-    assert content_terms(analyze("水")) == {"水"}
-    assert content_terms(["c", "5"]) == {"c", "5"}
-
-
-def test_titles_and_headings_share_words_too() -> None:
-    terms = analyze("installation")
-    assert shares_words(terms, [hit("Run the script.", path="Guide > Installing")])
-    assert shares_words(terms, [hit("Run the script.", title="Installation guide")])
-    assert not shares_words(terms, [hit("Run the script.")])
-    assert not shares_words(analyze("的"), [hit("水")])
+def test_coverage_counts_the_terms_of_the_best_passage_with_title_and_headings() -> None:
+    terms = analyze("installing the engine")
+    assert coverage(terms, [hit("Run the script.", path="Guide > Installation")]) == 1
+    assert coverage(terms, [hit("Run it."), hit("The engine.", title="Installing")]) == 2
+    assert coverage(terms, [hit("Install."), hit("Engine.")]) == 1
+    assert coverage(terms, [hit("Run the script.")]) == coverage(terms, []) == 0
 
 
 SENTENCES = st.lists(

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
 from conftest import open_catalog
 from sqlalchemy import delete, insert, select, update
@@ -24,7 +25,7 @@ from eagle_rag_core.catalog.schema import (
 )
 from eagle_rag_core.errors import StorageError
 from eagle_rag_core.types import Scope
-from eagle_rag_core.vectors.local import feed, rows, segment, snapshot
+from eagle_rag_core.vectors.local import feed, index, rows, segment, snapshot, training
 from eagle_rag_core.vectors.local.store import LocalVectorStore
 
 EVERYTHING = kbs("a", "b")
@@ -189,6 +190,19 @@ def test_dropped_rows_are_given_back(local: Library) -> None:
     assert sum(len(part.segment) for part in held.parts) == 100
 
 
+def test_names_of_former_versions_are_forgotten(
+    local: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index, "_SPARE_NAMES", 10)
+    for number in range(50):
+        with local.catalog.write() as tx:
+            local.store.write(tx, local.collection, version_of(f"v{number}", [f"word{number}"]))
+            local.store.retire(tx, local.collection, [f"v{number - 1}"])
+        assert local.count(EVERYTHING) == 1
+    names = local.store._index(local.collection).snapshot().names  # type: ignore[attr-defined]
+    assert max(map(len, (names.versions, names.documents, names.terms))) <= 16
+
+
 def test_searches_run_while_others_write(local: Library) -> None:
     """Every search sees whole versions and everything committed before it began."""
     local.write(*(version_of(f"s{n}", ["wing stays"] * 3) for n in range(5)))
@@ -315,8 +329,15 @@ def test_all_processes_quantise_alike(quantised: Library) -> None:
     quantised.retire(*(f"v{n}" for n in range(20)))
     later = reopened(quantised)
     later.count(EVERYTHING)
-    index = later.store._index(later.collection)  # type: ignore[attr-defined]
-    assert index._quantise._trained == first == trained()
+    rebuilt = later.store._index(later.collection)  # type: ignore[attr-defined]
+    assert rebuilt._quantise._trained == first == trained()
+
+
+def test_the_first_parameters_count(quantised: Library) -> None:
+    pick = np.random.default_rng(1)
+    one, two = (pick.random((100, quantised.collection.dim), np.float32) for _ in range(2))
+    first = training.Quantiser(quantised.catalog, quantised.collection)._learnt(one)
+    assert training.Quantiser(quantised.catalog, quantised.collection)._learnt(two) == first
 
 
 def test_searches_work_when_parameters_cannot_be_stored(

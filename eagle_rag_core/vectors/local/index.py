@@ -22,9 +22,19 @@ from eagle_rag_core.vectors.store import Collection
 logger = logging.getLogger(__name__)
 
 
+#: Names an index may remember without need.
+_SPARE_NAMES = 10_000
+
+
 class _Held(NamedTuple):
     position: Position
     snapshot: Snapshot
+
+
+def _stale(held: _Held) -> bool:
+    """Whether names of versions and documents that are long gone fill the memory."""
+    state = held.snapshot
+    return len(state.names.versions) > _SPARE_NAMES + 4 * state.live
 
 
 class CollectionIndex:
@@ -70,7 +80,7 @@ class CollectionIndex:
         self, connection: Connection, held: _Held | None, position: Position
     ) -> Snapshot | None:
         """The held snapshot with all changes since, or None when the feed cannot tell them."""
-        if held is None or held.position.generation != position.generation:
+        if held is None or held.position.generation != position.generation or _stale(held):
             return None
         changes = feed.since(connection, self._collection, held.position.head)
         if changes is None:

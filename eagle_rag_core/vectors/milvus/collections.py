@@ -19,21 +19,29 @@ _K1 = 1.2
 _B = 0.75
 
 
-def create_collection(client: Any, collection: Collection, *, embedded_engine: bool) -> None:
-    """Create a collection with its indexes, unless it exists."""
+def create_collection(
+    client: Any, collection: Collection, *, embedded_engine: bool, timeout: float
+) -> None:
+    """Create a collection with its indexes unless it exists, and load it for searches."""
     from pymilvus.exceptions import MilvusException
 
-    if client.has_collection(collection.name):
-        return
-    try:
-        # Reads see what this process wrote because writes wait for it; see the store.
-        client.create_collection(
-            collection.name, schema=_schema(client, collection), consistency_level="Bounded"
-        )
-    except MilvusException:
-        if not client.has_collection(collection.name):  # else another process was quicker
-            raise
-    client.create_index(collection.name, _indexes(client, collection, embedded_engine), sync=False)
+    name = collection.name
+    if not client.has_collection(name, timeout=timeout):
+        try:
+            # Reads see what was written because writes wait for it; see the store.
+            client.create_collection(
+                name,
+                schema=_schema(client, collection),
+                consistency_level="Bounded",
+                timeout=timeout,
+            )
+        except MilvusException:
+            if not client.has_collection(name, timeout=timeout):  # else another was quicker
+                raise
+    if not client.list_indexes(name, timeout=timeout):  # perhaps its creator died in between
+        indexes = _indexes(client, collection, embedded_engine)
+        client.create_index(name, indexes, sync=False, timeout=timeout)
+    client.load_collection(name, timeout=timeout)
 
 
 def _schema(client: Any, collection: Collection) -> Any:

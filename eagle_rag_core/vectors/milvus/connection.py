@@ -32,7 +32,7 @@ class MilvusConnection:
         self._opening = threading.Lock()
         self._client: Any = None
         self._embedded_engine = False
-        self.timeout = timeout
+        self._timeout = timeout
 
     @property
     def embedded_engine(self) -> bool:
@@ -68,7 +68,7 @@ class MilvusConnection:
         from pymilvus import MilvusClient
         from pymilvus.exceptions import ConnectionConfigException
 
-        options = {"uri": self._uri, "token": self._token, "timeout": self.timeout}
+        options = {"uri": self._uri, "token": self._token, "timeout": self._timeout}
         if self._uri.endswith(_LITE_SUFFIX):
             _prepare_folder(Path(self._uri))
         with _our_errors():

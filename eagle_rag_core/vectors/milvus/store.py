@@ -67,6 +67,7 @@ class MilvusVectorStore:
     ) -> None:
         self._catalog = catalog
         self._milvus = MilvusConnection(uri, token, database, timeout)
+        self._timeout = timeout
         self._grace = grace
         self._clock = clock
         self._writing = threading.Lock()  # Milvus Lite asks for it, servers do not mind
@@ -75,9 +76,11 @@ class MilvusVectorStore:
     def ensure(self, collection: Collection) -> None:
         with self._writing, self._milvus.client() as client:
             layout.create_collection(
-                client, collection, embedded_engine=self._milvus.embedded_engine
+                client,
+                collection,
+                embedded_engine=self._milvus.embedded_engine,
+                timeout=self._timeout,
             )
-            client.load_collection(collection.name, timeout=self._milvus.timeout)
             self._loaded.add(collection.name)
 
     def write(self, tx: Connection, collection: Collection, version: VersionRows) -> None:
@@ -89,11 +92,11 @@ class MilvusVectorStore:
         with self._writing, self._milvus.client() as client:
             for start in range(0, len(version.node_ids), _BATCH):
                 rows = _rows(collection, version, range(start, start + _BATCH))
-                client.upsert(collection.name, rows, timeout=self._milvus.timeout)
+                client.upsert(collection.name, rows, timeout=self._timeout)
             self._confirm(client, collection, version)
             if self._milvus.embedded_engine:
                 # There every search walks over unflushed rows; servers limit explicit flushes.
-                client.flush(collection.name)
+                client.flush(collection.name, timeout=self._timeout)
 
     def retire(self, tx: Connection, collection: Collection, version_ids: Sequence[str]) -> None:
         if not version_ids:
@@ -166,7 +169,7 @@ class MilvusVectorStore:
                     filter=expression,
                     limit=min(limit, _MOST_HITS),
                     output_fields=[Field.NODE_ID],
-                    timeout=self._milvus.timeout,
+                    timeout=self._timeout,
                 )[0]
                 found += [ScoredNode(hit[Field.NODE_ID], float(hit["distance"])) for hit in hits]
         return found
@@ -176,7 +179,7 @@ class MilvusVectorStore:
         if collection.name in self._loaded:
             return True
         with self._milvus.client() as client:
-            if not client.has_collection(collection.name):
+            if not client.has_collection(collection.name, timeout=self._timeout):
                 return False
         self.ensure(collection)
         return True
@@ -195,7 +198,7 @@ class MilvusVectorStore:
                 former = filters.all_of(
                     of_version, filters.is_not_in(Field.NODE_ID, version.node_ids)
                 )
-            client.delete(collection.name, filter=former, timeout=self._milvus.timeout)
+            client.delete(collection.name, filter=former, timeout=self._timeout)
             count = self._count(client, collection, of_version)
         if count != len(version.node_ids):
             raise StorageError("Milvus did not keep all vectors of a document; try again.")
@@ -206,7 +209,7 @@ class MilvusVectorStore:
             filter=expression,
             output_fields=["count(*)"],
             consistency_level="Strong",
-            timeout=self._milvus.timeout,
+            timeout=self._timeout,
         )
         return int(rows[0]["count(*)"])
 
@@ -228,9 +231,9 @@ class MilvusVectorStore:
 
     def _remove(self, name: str, version_ids: Sequence[str]) -> None:
         with self._writing, self._milvus.client() as client:
-            if client.has_collection(name):
+            if client.has_collection(name, timeout=self._timeout):
                 expression = filters.is_in(Field.VERSION_ID, version_ids)
-                client.delete(name, filter=expression, timeout=self._milvus.timeout)
+                client.delete(name, filter=expression, timeout=self._timeout)
 
     def _forget_retirements(self, tx: Connection, name: str, version_ids: Sequence[str]) -> None:
         tx.execute(

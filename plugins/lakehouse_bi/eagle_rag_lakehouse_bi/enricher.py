@@ -10,13 +10,11 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
 
 from eagle_rag_core.types import Chunk, Enrichment, EnrichmentInput, NewRecord
-
 from eagle_rag_lakehouse_bi.identifiers import identifier_words, readable
 from eagle_rag_lakehouse_bi.objects import Column, Metric, Relationship, Table
-from eagle_rag_lakehouse_bi.rendering import RenderedCatalog, Span
+from eagle_rag_lakehouse_bi.rendering import RenderedCatalog, Span, metric_formula
 
 
 class CatalogEnricher:
@@ -135,10 +133,6 @@ def _relationship_record(relationship: Relationship, node: str) -> NewRecord:
 
 
 def _metric_record(metric: Metric, nodes: list[str]) -> NewRecord:
-    data: dict[str, Any] = asdict(metric)
-    for field in ("name", "type", "tables"):
-        del data[field]
-    data["inputs"] = list(metric.inputs)
     return NewRecord(
         kind="metric",
         fields={
@@ -151,7 +145,17 @@ def _metric_record(metric: Metric, nodes: list[str]) -> NewRecord:
             "passages": nodes,
         },
         node_id=nodes[0] if nodes else "",
-        data=data,
+        data={
+            "label": metric.label,
+            "description": metric.description,
+            "formula": metric_formula(metric),
+            "aggregation": metric.aggregation,
+            "expression": metric.expression,
+            "filter": metric.filter,
+            "time_dimension": metric.time_dimension,
+            "inputs": list(metric.inputs),
+            "origin": asdict(metric.origin),
+        },
     )
 
 

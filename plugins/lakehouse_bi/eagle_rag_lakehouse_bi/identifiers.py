@@ -50,12 +50,21 @@ _WHOLE: Final = frozenset(
     " prepaid prototype unpaid validate".split()
 )
 
+_PLURALS: Final = (
+    ("ies", "y"),
+    ("ied", "y"),
+    ("oes", "o"),
+    ("sses", "ss"),
+    ("xes", "x"),
+    ("ches", "ch"),
+)
 _STOP_WORDS: Final = frozenset(
     "a an the of in on at by for from to with and or not is are was were be been do does did has"
     " have had all any each every per which what who whose how many much when where why that this"
     " these those it its their there than then as if so we us our i me my you your can could"
     " should would will show list give find tell get return display only most least more less top"
-    " best highest lowest between over under during last first next".split()
+    " best highest lowest between over under during last first next whether one ones other others greater higher lower"
+    " before after than".split()
 )
 
 
@@ -97,7 +106,7 @@ def stem(word: str) -> str:
     It serves names of tables and columns, which are nouns; passages of text are searched by the
     core's own analyzer.
     """
-    for ending, instead in (("ies", "y"), ("sses", "ss"), ("xes", "x"), ("ches", "ch")):
+    for ending, instead in _PLURALS:
         if word.endswith(ending) and len(word) > len(ending) + 2:
             return word[: -len(ending)] + instead
     if word.endswith("s") and len(word) > 3 and not word.endswith(("ss", "us", "is")):

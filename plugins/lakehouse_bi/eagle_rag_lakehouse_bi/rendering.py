@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from eagle_rag_core.types import Heading
 from eagle_rag_lakehouse_bi.objects import (
     Catalog,
     Column,
@@ -18,8 +19,6 @@ from eagle_rag_lakehouse_bi.objects import (
     Relationship,
     Table,
 )
-
-from eagle_rag_core.types import Heading
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +153,8 @@ class _Renderer:
         for relationship in self._out[table.id]:
             yield f"Join: {join_condition(relationship)} ({_evidence(relationship)})."
         for relationship in self._in[table.id]:
+            if relationship.from_table == table.id:
+                continue
             yield f"Referenced by: {join_condition(relationship)} ({_evidence(relationship)})."
         if metrics := self._metrics_of[table.id]:
             yield f"Metrics: {', '.join(metrics)}."

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Final
 
-from eagle_rag_core.plugins import register_mcp_tool
 from pydantic import Field
 
+from eagle_rag_core.plugins import register_mcp_tool
 from eagle_rag_lakehouse_bi.answers import SemanticContext
 from eagle_rag_lakehouse_bi.context import ContextFinder, ContextQuestion
 
 NAMESPACE: Final = "lakehouse_bi"
 _DESCRIPTION: Final = """\
-Finds what is needed to write SQL for a question about data: tables with their columns, types, keys \
-and descriptions, the joins among them, and defined metrics with their formulas, read from the \
-ingested dbt manifests and SQL schema scripts. It describes data and never connects to a database, \
-executes SQL or returns rows. Tables come best match first; tables that only join others are marked \
-joined. verdict is answerable when most words of the question name something in the returned tables \
-and these can be joined, partial when only some do, no_match when none does (nothing is returned \
-then); unmatched_words lists the others, often values such as city names. The answer stays within \
-max_tokens, and dropped lists everything left out. Every object has the node_id and document_id of \
-the passage that describes it."""
+Finds what is needed to write SQL for a question about data: tables with their columns, types, \
+keys and descriptions, the joins among them, and defined metrics with their formulas, read from \
+the ingested dbt manifests and SQL schema scripts. It describes data and never connects to a \
+database, executes SQL or returns rows. Tables come best match first; tables that only join \
+others are marked joined. verdict is answerable when most words of the question name something \
+in the returned tables and these can be joined, partial when only some do, no_match when none \
+does (nothing is returned then); unmatched_words lists the others, often values such as city \
+names. The answer stays within max_tokens, and dropped lists everything left out. Every object \
+has the node_id and document_id of the passage that describes it."""
 
 
 def query_semantic_context_tool(finder: ContextFinder) -> Callable[..., SemanticContext]:

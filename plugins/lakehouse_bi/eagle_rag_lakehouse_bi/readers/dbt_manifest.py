@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
+from eagle_rag_core.errors import ErrorCode, IngestError
 from eagle_rag_lakehouse_bi.objects import (
     Catalog,
     CatalogBuilder,
@@ -29,8 +30,6 @@ from eagle_rag_lakehouse_bi.objects import (
 from eagle_rag_lakehouse_bi.readers.dbt_metrics import SemanticLayer
 from eagle_rag_lakehouse_bi.readers.dbt_tests import ColumnFacts, FactsFromTests, TestedReference
 from eagle_rag_lakehouse_bi.readers.lenient import Node, objects, text, texts
-
-from eagle_rag_core.errors import ErrorCode, IngestError
 
 _VERSION: Final = re.compile(r"/manifest/(v\d+)\.json")
 _RELATIONS: Final = frozenset({"model", "seed", "snapshot", "source"})
@@ -125,9 +124,7 @@ class _ManifestReader:
             to_columns = texts(constraint, "to_columns")
             if own and target and columns and len(columns) == len(to_columns):
                 name = text(constraint, "name")
-                self._built.relate(
-                    Relationship(own, columns, target, to_columns, "declared", name)
-                )
+                self._built.relate(Relationship(own, columns, target, to_columns, "declared", name))
 
     def _relate_tested(self, reference: TestedReference) -> None:
         own = self._ids.get(reference.from_node)

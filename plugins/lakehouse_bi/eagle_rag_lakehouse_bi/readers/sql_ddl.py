@@ -94,5 +94,6 @@ def _read(code: str, dialect: str) -> Reading | None:
     except (SqlglotError, RecursionError):
         return None
     # sqlglot keeps what it does not understand as an opaque command.
-    known = isinstance(tree, exp.Create | exp.Alter | exp.Comment)
-    return Reading(tree, dialect) if known else None
+    if isinstance(tree, exp.Create | exp.Alter | exp.Comment):
+        return Reading(tree, dialect)
+    return None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from sqlglot import exp
+
 from eagle_rag_lakehouse_bi.objects import (
     Catalog,
     CatalogBuilder,
@@ -16,7 +18,6 @@ from eagle_rag_lakehouse_bi.objects import (
     table_id,
 )
 from eagle_rag_lakehouse_bi.readers.sql_statements import Reading, Statement
-from sqlglot import exp
 
 _HEAD_WORDS = 6
 
@@ -164,7 +165,8 @@ class DdlReader:
 def _column(definition: exp.ColumnDef, dialect: str) -> Column:
     kinds = [c.args.get("kind") for c in definition.constraints]
     comment = next((k.name for k in kinds if isinstance(k, exp.CommentColumnConstraint)), "")
-    inline = " ".join(c.strip() for c in definition.comments or ())
+    # sqlglot hangs "-- …" on whatever node stands before it.
+    inline = " ".join(c.strip() for node in definition.walk() for c in node.comments or ())
     primary = any(isinstance(k, exp.PrimaryKeyColumnConstraint) for k in kinds)
     return Column(
         name=definition.name,

@@ -1,0 +1,31 @@
+"""The pack: what eagle-rag-lakehouse-bi contributes to a deployment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from eagle_rag_core.plugins import PackContext, hookimpl
+from eagle_rag_core.types import Enricher, Parser
+
+
+@hookimpl
+def register_tools(ctx: PackContext) -> Sequence[Callable[..., Any]]:
+    from eagle_rag_lakehouse_bi.context import ContextFinder
+    from eagle_rag_lakehouse_bi.tools import query_semantic_context_tool
+
+    return [query_semantic_context_tool(ContextFinder(ctx))]
+
+
+@hookimpl
+def register_parsers(ctx: PackContext) -> Sequence[Parser]:
+    from eagle_rag_lakehouse_bi.parsers import DbtManifestParser, SqlDdlParser
+
+    return [DbtManifestParser(), SqlDdlParser()]
+
+
+@hookimpl
+def register_enrichers(ctx: PackContext) -> Sequence[Enricher]:
+    from eagle_rag_lakehouse_bi.enricher import CatalogEnricher
+
+    return [CatalogEnricher()]

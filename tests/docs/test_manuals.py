@@ -1,0 +1,91 @@
+"""The hand-written parts of the manuals: links, examples, lists that must be complete."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from code_blocks import marked_blocks
+from reference_pages import DOCS, ROOT
+from render_tools import core_specs
+
+from eagle_rag_core.errors import ErrorCode
+from eagle_rag_core.plugins import PackContext
+from eagle_rag_core.plugins.manifest import parse_manifest
+from eagle_rag_core.plugins.sources import explicit_pack
+from eagle_rag_core.settings import load_settings
+
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text("utf-8"))
+    local = [target for target in targets if "://" not in target]
+    assert [target for target in local if not (page.parent / target).exists()] == []
+
+
+def test_every_error_code_is_explained_once() -> None:
+    text = (DOCS / "errors.md").read_text("utf-8")
+    rows = re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)
+    assert sorted(rows) == sorted(ErrorCode)
+
+
+def test_the_example_file_is_a_valid_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (code,) = marked_blocks(DOCS / "configuration.md", "yaml")
+    path = tmp_path / "eagle-rag.yaml"
+    path.write_text(code, "utf-8")
+    assert load_settings(config=path).home == tmp_path / "library"
+    assert load_settings(config=path, profile="readers").mcp.read_only
+
+
+def test_the_example_arguments_are_valid() -> None:
+    (code,) = marked_blocks(DOCS / "tools.md", "json")
+    (spec,) = (spec for spec in core_specs() if spec.name == "core_retrieve_text")
+    arguments = json.loads(code)
+    assert spec.validate(arguments) == arguments
+
+
+def test_the_example_manifest_is_valid() -> None:
+    (code,) = marked_blocks(DOCS / "manifest.md", "toml")
+    assert parse_manifest(code).tool_names == ("standards_find_references",)
+
+
+def test_the_example_hook_is_one() -> None:
+    from eagle_rag_core.plugins import PluginManager
+    from eagle_rag_core.settings.sections import PluginSettings
+
+    (code,) = marked_blocks(DOCS / "hooks.md", "python")
+    module = type("Example", (), {})()
+    scope: dict[str, object] = {}
+    exec(compile(code, "hooks.md", "exec"), scope)
+    module.register_query_expanders = scope["register_query_expanders"]
+    manifest = 'schema = 1\n[pack]\nnamespace = "standards"\ntitle = "Standards"\napi = ">=1.0,<2"'
+    manager = PluginManager(
+        PluginSettings(default_namespace="standards"), packs=[explicit_pack(module, manifest)]
+    )
+    manager.load()
+    (expander,) = manager.extensions.expanders
+    assert expander.expand("How does TLS work?").terms == ["transport layer security"]
+    assert expander.expand("How does HTTP work?").terms == ()
+
+
+def test_everything_a_context_offers_is_explained() -> None:
+    text = (DOCS / "hooks.md").read_text("utf-8")
+    offered = {name for name in dir(PackContext) if not name.startswith("_")}
+    assert {name for name in offered if f"| `ctx.{name}` |" not in text} == set()
+
+
+def test_hooks_said_to_be_unused_are_unused() -> None:
+    assert "What `register_collections` and `register_health` return" in (
+        DOCS / "hooks.md"
+    ).read_text("utf-8")
+    rooms = [*ROOT.glob("eagle_rag_core/*.py"), *ROOT.glob("eagle_rag_core/api/**/*.py")]
+    code = "\n".join(path.read_text("utf-8") for path in rooms)
+    used = re.findall(r"\bextensions\.(collections|health)\b", code)
+    assert used == [], "say in docs/hooks.md and README.md that they work now"

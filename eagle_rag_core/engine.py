@@ -98,6 +98,7 @@ def build_engine(settings: Settings, extensions: Extensions) -> Engine:
                 max_bytes=settings.ingest.max_bytes, total_timeout=settings.ingest.fetch_timeout
             ),
             enrichers=extensions.enrichers,
+            record_rules=extensions.record_rules,
             pack_versions=extensions.pack_versions,
             limits=Limits(settings.allowed_roots, settings.ingest.max_bytes),
         )

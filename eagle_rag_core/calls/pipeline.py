@@ -2,7 +2,7 @@
 
 identity → validate → run within the deadline → fit the budget → audit.
 
-A tool is a synchronous (or async) function; synchronous ones run in a bounded pool so that
+Tools are synchronous functions and run in a bounded pool, so that
 nothing blocks the event loop and a hanging tool can occupy one slot, never the process.
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import inspect
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -86,9 +85,6 @@ class CallPipeline:
         return fit(spec.dump(result), self._max_tokens)
 
     async def _invoke(self, spec: ToolSpec, values: dict[str, Any], caller: Caller) -> Any:
-        if inspect.iscoroutinefunction(spec.function):
-            with acting_for(caller):
-                return await spec.function(**values)
         with acting_for(caller):
             context = contextvars.copy_context()
         loop = asyncio.get_running_loop()

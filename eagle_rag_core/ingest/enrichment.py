@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eagle_rag_core.errors import ErrorCode, IngestError
-from eagle_rag_core.types import Enricher, Enrichment, EnrichmentInput, NewRecord
+from eagle_rag_core.ingest.record_rules import check_records
+from eagle_rag_core.types import Enricher, Enrichment, EnrichmentInput, NewRecord, RecordRules
 
 _LOG = logging.getLogger(__name__)
 
@@ -28,8 +29,12 @@ class Enriched:
     terms: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
-def enrich(enrichers: Sequence[tuple[str, Enricher]], item: EnrichmentInput) -> Enriched:
+def enrich(
+    enrichers: Sequence[tuple[str, Enricher]], rules: RecordRules, item: EnrichmentInput
+) -> Enriched:
     """Run every enricher, in order.
+
+    :param rules: what the packs declare of their records.
 
     A failing enricher fails the document: indexing it without its records would look complete
     and never be repaired, because the unchanged source counts as indexed.
@@ -43,6 +48,7 @@ def enrich(enrichers: Sequence[tuple[str, Enricher]], item: EnrichmentInput) -> 
     for pack, enricher in enrichers:
         added = _run(pack, enricher, item)
         _check_nodes(pack, enricher, added, known)
+        check_records(pack, added.records, rules)
         records.extend((pack, record) for record in added.records)
         for node_id, values in added.chunk_fields.items():
             fields[node_id][pack] = {**fields[node_id].get(pack, {}), **values}

@@ -34,6 +34,7 @@ from eagle_rag_core.types import (
     IngestRequest,
     JobStage,
     ParsedDocument,
+    RecordRules,
     Section,
     TextEmbedder,
 )
@@ -71,6 +72,7 @@ class PipelineParts:
     chunker: Chunker
     fetcher: SafeFetcher
     enrichers: Sequence[tuple[str, Enricher]]
+    record_rules: RecordRules
     pack_versions: Sequence[tuple[str, str]]
     limits: Limits
 
@@ -133,7 +135,9 @@ class IngestPipeline:
             raise IngestError("The source has no text that can be searched.")
         report(JobStage.ENRICH, 0.25)
         info = _describe(request, source, parsed, document_id, version_id, len(chunks))
-        enriched = enrich(parts.enrichers, EnrichmentInput(info, parsed, chunks))
+        enriched = enrich(
+            parts.enrichers, parts.record_rules, EnrichmentInput(info, parsed, chunks)
+        )
         rows = self._rows(info, sections, chunks, enriched, report)
         draft = documents.VersionDraft(
             document=info,

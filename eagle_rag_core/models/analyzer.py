@@ -34,7 +34,8 @@ __all__ = ["ANALYZER_VERSION", "analyze", "scripts_of"]
 #: Part of the pipeline fingerprint: change it whenever any text yields other terms.
 ANALYZER_VERSION = "1"
 
-#: English function words. Question words are among them: they say nothing about the answer.
+#: English function words. Question words are among them: they say nothing about the answer. "us"
+#: is not: in capitals it is a country.
 STOP_WORDS = frozenset(
     # articles, demonstratives, quantifiers
     "a an the this that these those some any each both such own same other few more most all"
@@ -45,7 +46,7 @@ STOP_WORDS = frozenset(
     " among through during before after against until up down out off again further then once"
     " here there too very only just also"
     # pronouns
-    " i me my mine we us our ours you your yours he him his she her hers it its they them their"
+    " i me my mine we our ours you your yours he him his she her hers it its they them their"
     " theirs myself ourselves yourself himself herself itself themselves"
     # question words
     " what which who whom whose when where why how"

@@ -24,6 +24,7 @@ from eagle_rag_core.plugins.selection import survey as survey
 from eagle_rag_core.plugins.sources import PackSource
 from eagle_rag_core.plugins.states import PackRecord, PackState, brief
 from eagle_rag_core.types.extensions import Extensions
+from eagle_rag_core.types.records import RecordFieldRule
 
 if TYPE_CHECKING:
     from eagle_rag_core.settings.sections import PluginSettings
@@ -75,7 +76,14 @@ class PluginManager:
     @property
     def extensions(self) -> Extensions:
         """What the active packs contribute to the engine, in the order of ``plugins.enabled``."""
-        return extensions_of(list(self._contributions.values()))
+        rules = {
+            (namespace, kind.kind): {
+                field.name: RecordFieldRule(field.type, field.many) for field in kind.fields
+            }
+            for namespace, kinds in self.record_kinds.items()
+            for kind in kinds
+        }
+        return replace(extensions_of(list(self._contributions.values())), record_rules=rules)
 
     def load(self) -> None:
         """Import and register the enabled packs, in their order.

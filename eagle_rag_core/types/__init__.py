@@ -26,7 +26,15 @@ from eagle_rag_core.types.extensions import (
 )
 from eagle_rag_core.types.hits import Hit, ScoredNode, Step
 from eagle_rag_core.types.jobs import IngestRequest, Job, JobStage, JobStatus
-from eagle_rag_core.types.records import Enrichment, FieldValue, NewRecord, Record, Where
+from eagle_rag_core.types.records import (
+    Enrichment,
+    FieldValue,
+    NewRecord,
+    Record,
+    RecordFieldRule,
+    RecordRules,
+    Where,
+)
 from eagle_rag_core.types.scope import FILTER_FIELDS, Condition, FilterOp, Scope, ScopeRequest
 
 __all__ = [
@@ -61,6 +69,8 @@ __all__ = [
     "Parser",
     "QueryExpander",
     "Record",
+    "RecordFieldRule",
+    "RecordRules",
     "Reranker",
     "Scope",
     "ScopeRequest",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from eagle_rag_core.types.documents import Chunk, DocumentInfo, ParsedDocument
 from eagle_rag_core.types.hits import Hit, ScoredNode
-from eagle_rag_core.types.records import Enrichment
+from eagle_rag_core.types.records import Enrichment, RecordRules
 from eagle_rag_core.types.scope import Condition, Scope
 
 if TYPE_CHECKING:
@@ -179,3 +179,5 @@ class Extensions:
     health: tuple[HealthCheck, ...] = ()
     #: Distribution versions of the enabled packs, part of the pipeline fingerprint.
     pack_versions: tuple[tuple[str, str], ...] = ()
+    #: What the packs declare of the records their enrichers write.
+    record_rules: RecordRules = field(default_factory=dict)

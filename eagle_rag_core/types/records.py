@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 #: A value a pack can store in an indexed field.
 FieldValue = str | int | float | bool
@@ -13,12 +13,27 @@ Where = Mapping[str, FieldValue | Sequence[FieldValue]]
 
 
 @dataclass(frozen=True, slots=True)
+class RecordFieldRule:
+    """What a manifest declares of one indexed field.
+
+    :param many: a record may hold several values.
+    """
+
+    type: Literal["string", "integer", "number", "boolean"]
+    many: bool = False
+
+
+#: Declared fields by name, per (pack namespace, kind).
+RecordRules = Mapping[tuple[str, str], Mapping[str, RecordFieldRule]]
+
+
+@dataclass(frozen=True, slots=True)
 class NewRecord:
     """A record an enricher emits; the core stamps kb, document, version and replaces it with
     its document.
 
     :param kind: a kind the pack's manifest declares.
-    :param fields: values of declared fields; others go to ``data``.
+    :param fields: values of declared fields.
     :param node_id: the chunk it belongs to, "" for the whole document.
     :param data: free JSON data, stored but not indexed.
     """

@@ -38,7 +38,7 @@ def kind(node: Schema) -> str:
             return "string" + _bounds(node, "minLength", "maxLength")
         case "integer" | "number" as number:
             positive = " > 0" if node.get("exclusiveMinimum") == 0 else ""
-            return number + positive + _bounds(node, "minimum", "maximum")
+            return f"{number}{positive}" + _bounds(node, "minimum", "maximum")
         case other:
             return str(other)
 

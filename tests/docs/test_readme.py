@@ -24,7 +24,6 @@ from reference_pages import ROOT
 from render_tools import core_specs
 
 README = ROOT / "README.md"
-PLACES = {"8001": "", "/path/to/home": ""}
 
 
 @pytest.fixture(scope="module")
@@ -188,7 +187,7 @@ def test_commands_said_to_be_missing_are_missing() -> None:
 
     text = README.read_text("utf-8").partition("## Not in this release")[2]
     (sentence,) = re.findall(r"- The commands (.*?)\.\n", text, re.DOTALL)
-    named = [name for name in re.findall(r"`([^`]+)`", sentence)]
+    named = re.findall(r"`([^`]+)`", sentence)
     assert named
     context = cli.make_context("eagle-rag", ["--help"], resilient_parsing=True)
     for name in named:

@@ -16,8 +16,7 @@ _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 _INVISIBLE = frozenset(
     {
         *("script", "style", "noscript", "template", "head", "iframe", "object", "svg"),
-        *("canvas", "audio", "video", "map", "select", "textarea", "input", "datalist"),
-        *("dialog",),
+        *("canvas", "audio", "video", "map", "select", "textarea", "input", "datalist", "dialog"),
     }
 )
 _LISTS = frozenset({"ul", "ol", "dl"})
@@ -32,11 +31,7 @@ _BLOCKS = frozenset(
     }
 )
 #: A table that holds one of these arranges the page; it does not tabulate data.
-_LAYOUT = frozenset(
-    {
-        *("table", "h1", "h2", "h3", "h4", "h5", "h6", "article", "section", "nav", "form"),
-    }
-)
+_LAYOUT = frozenset({"table", "article", "section", "nav", "form", *_HEADINGS})
 
 
 @dataclass(frozen=True, slots=True)

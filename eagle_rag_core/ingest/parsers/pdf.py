@@ -19,9 +19,9 @@ from eagle_rag_core.ingest.parsers.failures import (
     refuse_empty,
 )
 from eagle_rag_core.ingest.parsers.normalise import has_words
-from eagle_rag_core.ingest.parsers.pdf_blocks import PdfBlock, has_doubtful_table, read_blocks
+from eagle_rag_core.ingest.parsers.pdf_blocks import PdfBlock, read_blocks
 from eagle_rag_core.ingest.parsers.pdf_metadata import read_metadata
-from eagle_rag_core.ingest.parsers.pdf_reflow import reflow
+from eagle_rag_core.ingest.parsers.pdf_reflow import needs_reflow, reflow
 from eagle_rag_core.types.documents import ParsedDocument
 
 if TYPE_CHECKING:
@@ -35,7 +35,13 @@ _SIGNATURE_WITHIN = 1024
 _MAX_PAGES = 20_000
 #: Share of the page height in which running heads and page numbers stand.
 _MARGIN = 0.12
+#: Letters and digits a page of text has at least; below, the document may be a scan.
+_SPARSE = 30
+#: Pages drawn to tell a scan from a blank document.
+_DRAWN_PAGES = 20
 _PAGE_NUMBER = re.compile(r"[\divxlcIVXLC.\-–/ ]{1,9}")
+
+_Pages = list[tuple[int, list[PdfBlock]]]
 
 
 class PdfParser:
@@ -57,7 +63,7 @@ class PdfParser:
         data = data[start:]
         result = _open(data, name)
         pages = [
-            (page.page_num, reflow(page) if has_doubtful_table(page) else read_blocks(page))
+            (page.page_num, reflow(page) if needs_reflow(page) else read_blocks(page))
             for page in result.pages
         ]
         pages = _without_running_heads(pages)
@@ -67,15 +73,15 @@ class PdfParser:
             builder.page(number)
             for block in blocks:
                 _add(builder, block, levels)
-        if not has_words(builder.text()):
-            raise _without_text(data, name, len(result.pages))
+        if _letters(builder.text()) < _SPARSE * len(pages):
+            _refuse_scan(data, name, builder.text())
         declared = read_metadata(result.doc_meta)
         return builder.build(
             "application/pdf",
             title=declared.title or _first_title(pages),
             language=declared.language,
             keywords=declared.keywords,
-            metadata={**declared.metadata, "pages": str(result.total_pages)},
+            metadata={**declared.metadata, **_page_counts(result, pages)},
         )
 
 
@@ -105,9 +111,8 @@ def _open(data: bytes, name: str) -> ParseResult:
         raise parse_failed(name, _reason(str(error), data)) from error
     if result.total_pages > _MAX_PAGES:
         raise parse_failed(name, f"has more than {_MAX_PAGES:,} pages; split it.")
-    if result.page_errors:
-        broken = ", ".join(str(error.page_num) for error in result.page_errors[:10])
-        raise parse_failed(name, f"is damaged: page {broken} cannot be read.")
+    if not result.pages:
+        raise parse_failed(name, "is damaged: none of its pages can be read.")
     return result
 
 
@@ -119,23 +124,55 @@ def _reason(error: str, data: bytes) -> str:
     return "is a damaged PDF or has no pages; open and save it anew in a PDF program."
 
 
-def _without_text(data: bytes, name: str, pages: int) -> Exception:
-    """Tell a scan from blank pages: only one of the two can be helped."""
-    pictured = sum(
-        page.full_page_image or page.image_block_count > 0 or page.is_garbled
-        for page in _liteparse().is_complex(data)
-    )
-    counted = "1 page" if pages == 1 else f"{pages} pages"
-    if pictured:
-        return needs_ocr(
-            name, f"has {counted} without a text layer (scanned images); run OCR on it first."
+def _refuse_scan(data: bytes, name: str, text: str) -> None:
+    """Raise when next to all text is missing, for a scan and for blank pages alike.
+
+    A scan may still carry a stamp or page numbers as text.
+    """
+    stats = _liteparse().is_complex(data)
+    counted = "1 page" if len(stats) == 1 else f"{len(stats)} pages"
+    pictured = sum(page.full_page_image or page.image_block_count > 0 for page in stats)
+    garbled = any(page.is_garbled for page in stats)
+    if pictured * 2 > len(stats) or garbled or (not has_words(text) and _shows_anything(data)):
+        raise needs_ocr(
+            name,
+            f"has {counted} and hardly any text in them (scanned images or unreadable fonts); "
+            "run OCR on it first.",
         )
-    return empty_document(name, f"has {counted}, all without text.")
+    if not has_words(text):
+        raise empty_document(name, f"has {counted}, all blank.")
 
 
-def _without_running_heads(
-    pages: Sequence[tuple[int, list[PdfBlock]]],
-) -> list[tuple[int, list[PdfBlock]]]:
+def _shows_anything(data: bytes) -> bool:
+    """Whether a page is not blank when drawn; images nested in forms are found only this way."""
+    from liteparse import LiteParse
+
+    painter = LiteParse(
+        ocr_enabled=False,
+        quiet=True,
+        extract_screenshots=True,
+        continue_on_page_error=True,
+        dpi=36,
+        target_pages=f"1-{_DRAWN_PAGES}",
+    )
+    return any(not page.is_solid_fill for page in painter.parse(data).screenshots)
+
+
+def _letters(text: str) -> int:
+    return sum(character.isalnum() for character in text)
+
+
+def _page_counts(result: ParseResult, pages: _Pages) -> dict[str, str]:
+    """How many pages there are, and which of them are missing from the text."""
+    counts = {
+        "pages": str(result.total_pages),
+        "pages_without_text": ", ".join(str(number) for number, blocks in pages if not blocks),
+        "pages_unreadable": ", ".join(str(error.page_num) for error in result.page_errors),
+    }
+    return {key: value for key, value in counts.items() if value}
+
+
+def _without_running_heads(pages: _Pages) -> _Pages:
     """Leave out page numbers and what stands in the margin of three pages or more."""
     seen = Counter(
         key
@@ -197,7 +234,7 @@ def _add(builder: DocumentBuilder, block: PdfBlock, levels: dict[tuple[int, floa
         builder.block(block.text.strip())
 
 
-def _first_title(pages: Sequence[tuple[int, list[PdfBlock]]]) -> str:
+def _first_title(pages: _Pages) -> str:
     """The topmost heading of the first page with text."""
     first = next((blocks for _, blocks in pages if blocks), [])
     headings = [block for block in first if block.kind == "heading"]

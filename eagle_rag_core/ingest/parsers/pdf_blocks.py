@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from eagle_rag_core.ingest.parsers.normalise import has_words
+from eagle_rag_core.ingest.parsers.pdf_columns import body_font, font_size
 
 if TYPE_CHECKING:
     from liteparse.types import LayoutBlock, ParsedPage, TextItem
@@ -43,17 +43,9 @@ class PdfBlock:
 
 def read_blocks(page: ParsedPage) -> list[PdfBlock]:
     """The blocks liteparse found on a page, without rules, figures and unreadable text."""
-    body = body_font(page.text_items)[1]
+    body = body_font(page.text_items).size
     blocks = (_convert(block, page, body) for block in page.blocks or ())
     return [block for block in blocks if block is not None]
-
-
-def body_font(items: Sequence[TextItem]) -> tuple[str, float]:
-    """Name and size of the font most characters of a page are set in."""
-    characters: Counter[tuple[str, float]] = Counter()
-    for item in items:
-        characters[item.font_name or "", item.font_height or item.height] += len(item.text)
-    return max(characters, key=characters.__getitem__, default=("", 0.0))
 
 
 def has_doubtful_table(page: ParsedPage) -> bool:
@@ -139,7 +131,7 @@ def _words(lines: Sequence[str]) -> float:
 
 
 def _size(block: LayoutBlock, page: ParsedPage) -> float:
-    return max((item.font_height or 0.0 for item in _items(block, page)), default=0.0)
+    return max((font_size(item) for item in _items(block, page)), default=0.0)
 
 
 def _lines(block: LayoutBlock, page: ParsedPage) -> int:

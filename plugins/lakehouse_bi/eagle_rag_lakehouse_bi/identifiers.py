@@ -63,8 +63,8 @@ _STOP_WORDS: Final = frozenset(
     " have had all any each every per which what who whose how many much when where why that this"
     " these those it its their there than then as if so we us our i me my you your can could"
     " should would will show list give find tell get return display only most least more less top"
-    " best highest lowest between over under during last first next whether one ones other others greater higher lower"
-    " before after than".split()
+    " best highest lowest greater higher lower between over under during last first next before"
+    " after whether one ones other others".split()
 )
 
 
@@ -107,7 +107,7 @@ def stem(word: str) -> str:
     core's own analyzer.
     """
     for ending, instead in _PLURALS:
-        if word.endswith(ending) and len(word) > len(ending) + 2:
+        if word.endswith(ending) and len(word) >= len(ending) + 2:
             return word[: -len(ending)] + instead
     if word.endswith("s") and len(word) > 3 and not word.endswith(("ss", "us", "is")):
         word = word[:-1]

@@ -40,7 +40,7 @@ def document(name: str, parsed: ParsedDocument, chunk_size: int = 1200) -> Enric
         updated_at="",
     )
     text = parsed.text
-    starts = [text.rfind("\n", 0, heading.start) + 1 for heading in parsed.headings]
+    starts = [text.rfind("\n", 0, heading.start) + 1 for heading in parsed.headings] or [0]
     chunks: list[Chunk] = []
     for section, (start, end) in enumerate(zip(starts, [*starts[1:], len(text)], strict=True)):
         while start < end:

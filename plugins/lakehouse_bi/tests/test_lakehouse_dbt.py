@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from eagle_rag_lakehouse_bi.objects import Catalog, Relationship, Table
+from eagle_rag_lakehouse_bi.objects import Catalog, CatalogBuilder, Column, Relationship, Table
 from eagle_rag_lakehouse_bi.readers.dbt_manifest import read_dbt_manifest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -206,7 +206,7 @@ def test_what_is_no_manifest_is_refused(data: bytes) -> None:
 
 
 def test_other_json_says_what_to_ingest() -> None:
-    with pytest.raises(IngestError, match="manifest.json") as caught:
+    with pytest.raises(IngestError, match=r"manifest\.json") as caught:
         read_dbt_manifest(b'{"metadata": {"dbt_schema_version": ".../catalog/v1.json"}}')
     assert caught.value.code is ErrorCode.UNSUPPORTED_FORMAT
 
@@ -238,6 +238,23 @@ def test_no_damage_is_fatal(examples: Path, data: st.DataObject) -> None:
     assert isinstance(read_dbt_manifest(json.dumps(whole).encode()), Catalog)
 
 
-def test_relationships_are_given_once() -> None:
-    known = Relationship("a", ("x",), "b", ("y",), "declared")
-    assert known == Relationship("a", ("x",), "b", ("y",), "declared")
+def test_a_relationship_from_two_places_is_given_once() -> None:
+    builder = CatalogBuilder()
+    builder.relate(Relationship("a", ("x",), "b", ("y",), "declared"))
+    builder.relate(Relationship("a", ("x",), "b", ("y",), "tested", "again"))
+    builder.relate(Relationship("a", ("z",), "b", ("y",), "tested"))
+    kept = builder.build("c", "f").relationships
+    assert [(r.from_columns, r.evidence) for r in kept] == [
+        (("x",), "declared"),
+        (("z",), "tested"),
+    ]
+
+
+def test_a_table_described_in_two_places_is_one() -> None:
+    builder = CatalogBuilder()
+    builder.add_table(Table("T", "s", columns=(Column("A", "int"),), kind="seed"))
+    more = Table("t", "S", description="why", columns=(Column("a", "", "what"), Column("b")))
+    builder.add_table(more)
+    (table,) = builder.build("c", "f").tables
+    assert (table.kind, table.description) == ("seed", "why")
+    assert table.columns == (Column("A", "int", "what"), Column("b"))

@@ -14,7 +14,18 @@ from typing import Final
 from eagle_rag_lakehouse_bi.objects import Catalog
 from eagle_rag_lakehouse_bi.readers.sql_statements import Reading, Statement, statements
 
-#: Tried in this order; the first that reads everything wins.
+#: Words that give a dialect away. Others may read its scripts too, but misunderstand them.
+_TELLTALE: Final = (
+    ("mysql", r"\bauto_increment\b|\bengine\s*=|`\w+`\s+\w+.*\bcomment\s+'"),
+    ("tsql", r"^\s*go\s*$|\bnvarchar\b|\bidentity\s*\(|\[dbo\]"),
+    ("bigquery", r"\boptions\s*\(|\bint64\b|\bstruct\s*<"),
+    ("databricks", r"\busing\s+(?:delta|parquet)\b|\btblproperties\b|\bstored\s+as\b"),
+    ("snowflake", r"\bvariant\b|\btransient\b|\bautoincrement\b"),
+    ("oracle", r"\bvarchar2\b|\bnumber\s*\(\s*\d"),
+    ("redshift", r"\bdistkey\b|\bsortkey\b|\bdiststyle\b"),
+    ("clickhouse", r"\bmergetree\b"),
+)
+#: Tried in this order, after those the script gives away; the first that reads everything wins.
 DIALECTS: Final = (
     "postgres",
     "mysql",
@@ -68,7 +79,7 @@ def _best_readings(defining: list[Statement]) -> tuple[str, list[Reading | None]
     """The dialect that reads most statements, and every statement as best as any reads it."""
     best: list[Reading | None] = []
     best_dialect = ""
-    for dialect in DIALECTS:
+    for dialect in _by_likelihood("\n".join(s.code for s in defining)):
         readings = [_read(s.code, dialect) for s in defining]
         if _read_count(readings) > _read_count(best):
             best, best_dialect = readings, dialect
@@ -79,6 +90,12 @@ def _best_readings(defining: list[Statement]) -> tuple[str, list[Reading | None]
         for statement, reading in zip(defining, best or [None] * len(defining), strict=True)
     ]
     return best_dialect, filled
+
+
+def _by_likelihood(sql: str) -> list[str]:
+    flags = re.IGNORECASE | re.MULTILINE
+    likely = (dialect for dialect, words in _TELLTALE if re.search(words, sql, flags))
+    return list(dict.fromkeys((*likely, *DIALECTS)))
 
 
 def _read_count(readings: list[Reading | None]) -> int:

@@ -166,7 +166,8 @@ def _column(definition: exp.ColumnDef, dialect: str) -> Column:
     kinds = [c.args.get("kind") for c in definition.constraints]
     comment = next((k.name for k in kinds if isinstance(k, exp.CommentColumnConstraint)), "")
     # sqlglot hangs "-- …" on whatever node stands before it.
-    inline = " ".join(c.strip() for node in definition.walk() for c in node.comments or ())
+    comments = (c.strip() for node in definition.walk() for c in node.comments or ())
+    inline = " ".join(dict.fromkeys(comments))
     primary = any(isinstance(k, exp.PrimaryKeyColumnConstraint) for k in kinds)
     return Column(
         name=definition.name,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -20,11 +21,13 @@ from eagle_rag_core.tools.core import core_tools
 if TYPE_CHECKING:
     from eagle_rag_core.engine import Engine
     from eagle_rag_core.plugins.sources import PackSource
+    from eagle_rag_core.plugins.states import PackRecord
     from eagle_rag_core.service import Services
 
 _LOG = logging.getLogger(__name__)
 #: A client lists the tools right after the start; warming up waits until that is over.
 _WARM_UP_DELAY = 0.3
+_ABSOLUTE_PATH = re.compile(r"(?:^|[\s'\"(=:])/\w")
 
 
 class EagleApp:
@@ -99,6 +102,13 @@ class EagleApp:
             self._warm_up.daemon = True
             self._warm_up.start()
 
+    def work(self) -> None:
+        """Run ingest jobs in this process now, whatever ``ingest.embedded_worker`` says.
+
+        :raises EagleError: the engine cannot be built, or this process cannot ingest.
+        """
+        self.engine().work()
+
     def close(self) -> None:
         """Stop everything; running jobs go back to the queue. Safe to call twice."""
         with self._lock:
@@ -141,11 +151,15 @@ class EagleApp:
         }
 
     def plugins_report(self) -> dict[str, Any]:
-        """Every installed pack with its state, for ``/health/plugins``."""
+        """Every installed pack with its state, for ``/health/plugins``.
+
+        Folders of this machine and texts of exceptions are left out: they are for operators, who
+        have the log and ``eagle-rag packs show``.
+        """
         return {
             "default_namespace": self.settings.namespace,
             "fingerprint": self._plugins.fingerprint(),
-            "packs": [record.as_dict() for record in self._plugins.records],
+            "packs": [_public(record) for record in self._plugins.records],
             "decisions": {
                 namespace: [
                     {"at": decision.at, "kind": decision.kind, "detail": decision.detail}
@@ -182,3 +196,12 @@ class EagleApp:
             records=ScopedRecords(engine.catalog, namespace),
             search=ScopedSearch(engine.catalog, engine.orchestrator),
         )
+
+
+def _public(record: PackRecord) -> dict[str, Any]:
+    """A pack's record for whoever may read the health of the deployment."""
+    shown = record.as_dict()
+    del shown["location"], shown["error"]
+    if _ABSOLUTE_PATH.search(record.reason):
+        shown["reason"] = f"Ask the operator: `eagle-rag packs show {record.namespace}` says why."
+    return shown

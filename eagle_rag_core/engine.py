@@ -12,7 +12,7 @@ from eagle_rag_core.blobs.store import BlobStore
 from eagle_rag_core.catalog import collections, kbs
 from eagle_rag_core.catalog.collections import CollectionInfo
 from eagle_rag_core.catalog.engine import Catalog
-from eagle_rag_core.errors import ConfigError
+from eagle_rag_core.errors import ConfigError, ModelError
 from eagle_rag_core.ingest.chunking import Chunker
 from eagle_rag_core.ingest.fetch.http import SafeFetcher
 from eagle_rag_core.ingest.parsers import ParserRegistry
@@ -64,6 +64,15 @@ class Engine:
         if self.works:
             self.worker.start()
 
+    def work(self) -> None:
+        """Run jobs in this process.
+
+        :raises ModelError: it lacks the embedder of the home.
+        """
+        if not self.embedder.can_ingest:
+            raise ModelError(self.embedder.notice)
+        self.worker.start()
+
     def close(self) -> None:
         """Stop background work, hand running jobs back and release everything."""
         self.worker.close()
@@ -80,6 +89,9 @@ def build_engine(settings: Settings, extensions: Extensions) -> Engine:
     """
     catalog = Catalog(settings.catalog_url, namespace=settings.namespace)
     catalog.migrate()
+    if not settings.ingest.allowed_roots:
+        # The inbox of a new home.
+        settings.allowed_roots[0].mkdir(mode=0o700, parents=True, exist_ok=True)
     _tell_other_namespaces(catalog)
     store = open_vector_store(settings, catalog)
     embedder = _embedder(settings, catalog, extensions)

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
+from fastmcp.server.http import HostOriginGuardMiddleware
 
 from eagle_rag_core import __version__
 from eagle_rag_core.api.mcp_server import build_server
@@ -32,8 +33,6 @@ def build_http_app(app: EagleApp, *, host: str) -> FastAPI:
         path=mcp.streamable_http_path,
         stateless_http=mcp.stateless_http,
         json_response=mcp.json_response,
-        host_origin_protection=True,
-        allowed_hosts=[host],
     )
 
     @asynccontextmanager
@@ -42,6 +41,8 @@ def build_http_app(app: EagleApp, *, host: str) -> FastAPI:
             yield
 
     api = FastAPI(title="eagle-rag", version=__version__, lifespan=lifespan)
+    # Before every route, not only MCP's: a page in a browser must reach none by DNS rebinding.
+    api.add_middleware(HostOriginGuardMiddleware, allowed_hosts=[host], mode="strict")
     api.include_router(health_router(app))
     api.include_router(discovery_router(app))
     api.mount("/", mcp_app)  # last: it also answers /.well-known at the root

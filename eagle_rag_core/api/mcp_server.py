@@ -13,7 +13,7 @@ from typing import Any
 from fastmcp import FastMCP
 
 from eagle_rag_core import __version__
-from eagle_rag_core.api.stdout import reserved_stdout
+from eagle_rag_core.api.stdout import ReservedStdout
 from eagle_rag_core.api.surface import FrozenSurface
 from eagle_rag_core.api.tools import EagleTool, Entry
 from eagle_rag_core.app import EagleApp
@@ -74,14 +74,16 @@ def _lifespan(app: EagleApp) -> Callable[[FastMCP[Any]], Any]:
 def serve_stdio(start: Start) -> None:
     """Open the app and serve it on stdin and stdout until stdin closes.
 
-    Whatever packs and libraries print while they are imported goes to stderr.
+    Whatever packs and libraries print, from their import to the end of the process, goes to
+    stderr.
     """
     import anyio
 
-    with reserved_stdout() as give_back, start.app() as app:
+    stdout = ReservedStdout()
+    with start.app() as app:
         server = build_server(app)
-        give_back()
-        anyio.run(lambda: server.run_stdio_async(show_banner=False))
+        with stdout.lent():
+            anyio.run(lambda: server.run_stdio_async(show_banner=False))
 
 
 def main() -> None:

@@ -1,35 +1,31 @@
-"""Keeping stdout clean for MCP while packs and libraries are imported."""
+"""Keeping stdout for MCP alone: everything else that is written to it goes to stderr."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-@contextmanager
-def reserved_stdout() -> Iterator[Callable[[], None]]:
-    """Send whatever is written to stdout, by Python or by C, to stderr.
+class ReservedStdout:
+    """Takes stdout away from the process for good; whatever Python or C write goes to stderr.
 
-    Yields a function that gives stdout back; the MCP transport then takes it over and guards it
-    itself. Without this, a ``print`` in a pack's module would be the first "message" the client
-    reads.
+    Without this, a ``print`` in a pack's module would be the first "message" the client reads,
+    and one at exit the last.
     """
-    sys.stdout.flush()
-    wire = os.dup(1)
-    os.dup2(2, 1)
-    given_back = False
 
-    def give_back() -> None:
-        nonlocal given_back
-        if not given_back:
-            sys.stdout.flush()
-            os.dup2(wire, 1)
-            os.close(wire)
-            given_back = True
+    def __init__(self) -> None:
+        sys.stdout.flush()
+        self._wire = os.dup(1)
+        os.dup2(2, 1)
 
-    try:
-        yield give_back
-    finally:
-        give_back()
+    @contextmanager
+    def lent(self) -> Iterator[None]:
+        """Stdout as it was, for the block: the MCP transport takes it over and guards it itself."""
+        sys.stdout.flush()
+        os.dup2(self._wire, 1)
+        try:
+            yield
+        finally:
+            os.dup2(2, 1)  # before anything that is still buffered can follow the last message

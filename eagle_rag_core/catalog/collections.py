@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, insert, select, update
+from sqlalchemy import Connection, Row, Select, String, bindparam, insert, select, update
 
 from eagle_rag_core.catalog import ids
 from eagle_rag_core.catalog.schema import vector_collections
@@ -34,6 +34,17 @@ class CollectionInfo:
     created_at: str
 
 
+_INFOS: Select[*tuple[Any, ...]] = select(
+    *(vector_collections.c[name] for name in CollectionInfo.__annotations__)
+)
+# Prepared once, because every search asks this.
+_ACTIVE = _INFOS.where(
+    vector_collections.c.namespace == bindparam("namespace", type_=String),
+    vector_collections.c.kind == bindparam("kind", type_=String),
+    vector_collections.c.active,
+)
+
+
 def collection_name(kind: str, fingerprint: str) -> str:
     """The name of the collection of a kind by an embedder, e.g. ``text_1a2b3c4d``."""
     return f"{kind}_{hashlib.sha256(fingerprint.encode()).hexdigest()[:8]}"
@@ -41,22 +52,14 @@ def collection_name(kind: str, fingerprint: str) -> str:
 
 def active_collection(conn: Connection, namespace: str, kind: str) -> CollectionInfo | None:
     """The collection of ``kind`` in use; None when nothing was ever ingested."""
-    row = conn.execute(
-        _infos().where(
-            vector_collections.c.namespace == namespace,
-            vector_collections.c.kind == kind,
-            vector_collections.c.active,
-        )
-    ).one_or_none()
+    row = conn.execute(_ACTIVE, {"namespace": namespace, "kind": kind}).one_or_none()
     return _info(row) if row else None
 
 
 def list_collections(conn: Connection, namespace: str) -> list[CollectionInfo]:
     """All collections of the namespace, by name."""
-    query = (
-        _infos()
-        .where(vector_collections.c.namespace == namespace)
-        .order_by(vector_collections.c.name)
+    query = _INFOS.where(vector_collections.c.namespace == namespace).order_by(
+        vector_collections.c.name
     )
     return [_info(row) for row in conn.execute(query)]
 
@@ -77,7 +80,7 @@ def ensure_collection(
     :func:`activate_collection`, after it has been filled.
     """
     name = collection_name(kind, fingerprint)
-    query = _infos().where(
+    query = _INFOS.where(
         vector_collections.c.namespace == namespace, vector_collections.c.name == name
     )
     row = tx.execute(query).one_or_none()
@@ -114,10 +117,6 @@ def activate_collection(tx: Connection, namespace: str, name: str) -> None:
         .where(table.c.namespace == namespace, table.c.kind == kind)
         .values(active=table.c.name == name)
     )
-
-
-def _infos() -> Select[*tuple[Any, ...]]:
-    return select(*(vector_collections.c[name] for name in CollectionInfo.__annotations__))
 
 
 def _info(row: Row[*tuple[Any, ...]]) -> CollectionInfo:

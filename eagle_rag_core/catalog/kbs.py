@@ -7,14 +7,35 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, exc, func, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    String,
+    and_,
+    bindparam,
+    delete,
+    exc,
+    func,
+    insert,
+    select,
+    update,
+)
 
 from eagle_rag_core.catalog import ids
 from eagle_rag_core.catalog.active_jobs import cancel_jobs
-from eagle_rag_core.catalog.membership import any_of
+from eagle_rag_core.catalog.membership import any_of_bound, as_array
 from eagle_rag_core.catalog.schema import documents, jobs, kbs
 from eagle_rag_core.errors import ErrorCode, NotFound
 from eagle_rag_core.types import Caller
+
+# Prepared once, because every call asks these, and building a statement takes longer than
+# running it.
+_ALL = select(kbs.c.name).where(kbs.c.namespace == bindparam("namespace", type_=String))
+_ONE = _ALL.where(kbs.c.name == bindparam("name", type_=String))
+_EPOCHS = select(kbs.c.name, kbs.c.epoch).where(
+    kbs.c.namespace == bindparam("namespace", type_=String),
+    any_of_bound(kbs.c.name, bindparam("names", type_=String)),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +83,7 @@ def ensure_kb(tx: Connection, namespace: str, name: str, *, clock: ids.Clock = t
 
 def kb_exists(conn: Connection, namespace: str, name: str) -> bool:
     """Whether the namespace has a knowledge base of this name."""
-    found = conn.scalar(select(kbs.c.name).where(_is(namespace, name)))
-    return found is not None
+    return conn.scalar(_ONE, {"namespace": namespace, "name": name}) is not None
 
 
 def check_readable(conn: Connection, namespace: str, caller: Caller, name: str) -> str:
@@ -83,7 +103,7 @@ def check_readable(conn: Connection, namespace: str, caller: Caller, name: str) 
 
 def readable_kbs(conn: Connection, namespace: str, caller: Caller) -> frozenset[str]:
     """Names of the existing knowledge bases the caller may read."""
-    names = conn.scalars(select(kbs.c.name).where(kbs.c.namespace == namespace))
+    names = conn.scalars(_ALL, {"namespace": namespace})
     return frozenset(filter(caller.may_read, names))
 
 
@@ -116,10 +136,8 @@ def epochs(conn: Connection, namespace: str, names: Iterable[str]) -> dict[str, 
 
     An unchanged epoch means an unchanged content.
     """
-    query = select(kbs.c.name, kbs.c.epoch).where(
-        kbs.c.namespace == namespace, any_of(kbs.c.name, names)
-    )
-    return dict(conn.execute(query).all())
+    rows = conn.execute(_EPOCHS, {"namespace": namespace, "names": as_array(names)})
+    return dict(rows.all())
 
 
 def other_namespaces(conn: Connection, namespace: str) -> dict[str, int]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Select, String, and_, bindparam, func, select
+from sqlalchemy import Connection, Integer, Select, String, and_, bindparam, func, select
 
 from eagle_rag_core.catalog.membership import any_of_bound, as_array
 from eagle_rag_core.catalog.schema import chunks, documents, sections, versions
@@ -36,8 +36,7 @@ class Passage:
     body_end: int
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkSpan:
+class ChunkSpan(NamedTuple):
     """Where a chunk lies in its document's text."""
 
     node_id: str
@@ -95,6 +94,11 @@ _SECTION_CHUNKS = (
     )
     .order_by(chunks.c.ordinal)
 )
+_STRETCH = select(
+    func.substr(
+        versions.c.text, bindparam("first", type_=Integer), bindparam("length", type_=Integer)
+    )
+).where(versions.c.version_id == bindparam("version", type_=String))
 
 
 def passages(conn: Connection, namespace: str, node_ids: Iterable[str]) -> dict[str, Passage]:
@@ -118,7 +122,7 @@ def section_chunks(
             "sections": as_array({section for _, section in result}),
         },
     )
-    for version_id, section, *span in rows:
+    for version_id, section, *span in rows.all():
         if (version_id, section) in result:
             result[version_id, section].append(ChunkSpan(*span))
     return result
@@ -137,9 +141,7 @@ def span_texts(
         length = max(end for _, _, end in parts) - first
         # One stretch of text serves all spans of a version; SQL counts from 1.
         stretch = conn.scalar(
-            select(func.substr(versions.c.text, first + 1, length)).where(
-                versions.c.version_id == version_id
-            )
+            _STRETCH, {"version": version_id, "first": first + 1, "length": length}
         )
         if stretch is not None:
             for span in parts:

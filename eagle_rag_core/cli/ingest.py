@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -58,8 +59,10 @@ def ingest(
         source_uri="", kb_name=kb, source_type=source_type, title=title, tags=tuple(tags)
     )
     with start.app() as app:
+        # Failed jobs are reported at the end, once.
+        logging.getLogger("eagle_rag_core.jobs").setLevel(logging.ERROR)
+        app.work()
         run = _submit(app, list(_expand(sources)), template)
-        app.start()
         _wait(app, run, quiet=as_json)
     _report(run, as_json=as_json)
     if run.failed or run.refused:

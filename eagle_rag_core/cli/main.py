@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import sys
 from collections.abc import Sequence
 
@@ -19,6 +20,7 @@ _COMMANDS = {
     "query": ("eagle_rag_core.cli.search", "query", "Answer a question with citations."),
     "jobs": ("eagle_rag_core.cli.jobs", "jobs", "Show ingest jobs."),
     "kb": ("eagle_rag_core.cli.kb", "kb", "Look after knowledge bases."),
+    "worker": ("eagle_rag_core.cli.worker", "worker", "Run ingest jobs, and nothing else."),
     "packs": ("eagle_rag_core.cli.packs", "packs", "Show installed domain packs."),
 }
 
@@ -56,6 +58,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         cli.main(args=list(arguments) if arguments is not None else None, prog_name="eagle-rag")
     except EagleError as error:
         click.echo(f"Error [{error.code}]: {error.message}", err=True)
+        sys.exit(1)
+    except Exception as error:
+        logging.getLogger(__name__).debug("Unexpected failure", exc_info=error)
+        click.echo(
+            f"Error [internal]: {type(error).__name__}. Set EAGLE_RAG_TELEMETRY__LOG_LEVEL=debug "
+            "to see where it comes from.",
+            err=True,
+        )
         sys.exit(1)
 
 

@@ -33,20 +33,22 @@ def list_(start: Start, as_json: bool) -> None:
 
 
 @packs.command("show")
-@click.argument("namespace")
+@click.argument("pack")
 @common_options
-def show(start: Start, namespace: str) -> None:
-    """Show everything known about one pack."""
+def show(start: Start, pack: str) -> None:
+    """Show everything known about one PACK, by namespace or distribution."""
     from eagle_rag_core.errors import ErrorCode, PluginError
     from eagle_rag_core.settings.suggest import did_you_mean
 
     records = _records(start)
-    folded = namespace.replace("-", "_")
-    found = [record for record in records if folded in (record.namespace, record.distribution)]
+    folded = pack.replace("-", "_")
+    found = [
+        record for record in records if folded == record.namespace or pack == record.distribution
+    ]
     if not found:
         known = [record.namespace for record in records]
         raise PluginError(
-            f"No installed pack has the namespace {namespace!r}{did_you_mean(folded, known)}",
+            f"No installed pack has the namespace {pack!r}{did_you_mean(folded, known)}",
             code=ErrorCode.PLUGIN_FAILED,
         )
     for record in found:

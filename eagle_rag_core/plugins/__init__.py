@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from eagle_rag_core.plugins.manager import PluginManager
     from eagle_rag_core.plugins.manifest import PackManifest
     from eagle_rag_core.plugins.mcp_registry import ToolRegistry, register_mcp_tool
+    from eagle_rag_core.plugins.sources import explicit_pack
     from eagle_rag_core.plugins.specs import ToolSpec
     from eagle_rag_core.plugins.states import PackRecord
 
@@ -25,6 +26,7 @@ __all__ = [
     "ToolRegistry",
     "ToolSpec",
     "assert_rag_only_tool_name",
+    "explicit_pack",
     "hookimpl",
     "register_mcp_tool",
 ]
@@ -37,6 +39,7 @@ _HOME = {
     "ToolRegistry": "mcp_registry",
     "ToolSpec": "specs",
     "assert_rag_only_tool_name": "guard",
+    "explicit_pack": "sources",
     "hookimpl": "hookspecs",
     "register_mcp_tool": "mcp_registry",
 }

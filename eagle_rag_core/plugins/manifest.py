@@ -89,7 +89,9 @@ class RecordKind(_Table):
 
     kind: Name = Field(description="Name of the kind.")
     fields: tuple[RecordField, ...] = Field(
-        min_length=1, strict=False, description="Indexed fields; others go into the record's data."
+        min_length=1,
+        strict=False,
+        description="Indexed fields of the kind; what need not be found goes into data.",
     )
 
     @model_validator(mode="after")
@@ -106,7 +108,7 @@ class CollectionDeclaration(_Table):
 
 
 class Needs(_Table):
-    """``[needs]``: what the pack wants from its surroundings; ``packs doctor`` shows it."""
+    """``[needs]``: what the pack wants from its surroundings."""
 
     services: tuple[str, ...] = Field((), strict=False, description="Services it connects to.")
     env: tuple[str, ...] = Field((), strict=False, description="Environment variables it reads.")

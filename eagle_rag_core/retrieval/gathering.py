@@ -67,9 +67,8 @@ class Gathering:
         )
         for position, answer in zip(hungry, again, strict=True):
             before = self._answers[position]
-            kept = (
-                answer if answer.error is None else before
-            )  # the first answer is better than none
+            # When asking again fails, the first answer is better than none.
+            kept = answer if answer.error is None else before
             elapsed_ms = before.elapsed_ms + answer.elapsed_ms
             self._answers[position] = replace(kept, elapsed_ms=elapsed_ms)
 

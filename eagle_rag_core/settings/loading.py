@@ -8,7 +8,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from pydantic import Field, ValidationError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
 
 from eagle_rag_core.errors import ConfigError
 from eagle_rag_core.settings import sections as s
@@ -133,6 +138,11 @@ def _validate(layer: Mapping[str, Any], flags: Mapping[str, Any], path: Path | N
         settings = bound(**flags)
     except ValidationError as error:
         raise ConfigError(_explain(error, path)) from None
+    except SettingsError:
+        raise ConfigError(
+            "An environment variable for a list or a mapping is not JSON; write for example "
+            """EAGLE_RAG_PLUGINS__ENABLED='["biomed"]'."""
+        ) from None
     assert isinstance(settings, Settings)
     return settings
 
@@ -169,9 +179,11 @@ def _finish(settings: Settings) -> Settings:
     enabled = [name.replace("-", "_") for name in plugins.enabled]
     if namespace != "core" and namespace not in enabled:
         enabled.append(namespace)
+    roots = [root.expanduser().absolute() for root in settings.ingest.allowed_roots]
     return settings.model_copy(
         update={
             "home": home.expanduser().absolute(),
+            "ingest": settings.ingest.model_copy(update={"allowed_roots": roots}),
             "plugins": plugins.model_copy(
                 update={"enabled": enabled, "default_namespace": namespace}
             ),

@@ -109,7 +109,9 @@ class QuerySettings(Section):
 
 class McpSettings(Section):
     transport: Literal["http", "stdio"] = Field("http", description="Transport of `eagle-rag mcp`.")
-    streamable_http_path: str = Field("/mcp", pattern=r"^/[A-Za-z0-9/_-]*$")
+    streamable_http_path: str = Field(
+        "/mcp", pattern=r"^/[A-Za-z0-9/_-]*$", description="Path of the MCP endpoint."
+    )
     stateless_http: bool = Field(True, description="No sessions: any replica answers any call.")
     json_response: bool = Field(True, description="One JSON answer per call instead of SSE.")
     host: str = Field("127.0.0.1", description="Address of `eagle-rag mcp`.")
@@ -125,11 +127,13 @@ class McpSettings(Section):
     max_result_tokens: int = Field(
         20_000, ge=500, description="Bound on one answer; longer texts are cut and say so."
     )
-    instructions_preamble: str = Field("", max_length=2000)
+    instructions_preamble: str = Field(
+        "", max_length=2000, description="Put before the instructions that clients get."
+    )
 
 
 class AuthSettings(Section):
-    enabled: bool = False
+    enabled: bool = Field(False, description="Demand a token from callers over HTTP.")
     api_key: SecretStr = SecretStr("")
     tokens: list[dict[str, Any]] = []
     issuer_url: str = ""
@@ -144,7 +148,11 @@ class AuthSettings(Section):
 
 
 class TelemetrySettings(Section):
-    log_level: Literal["debug", "info", "warning", "error"] = "info"
-    log_format: Literal["console", "json"] = "console"
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="Least severe level that is logged, to stderr."
+    )
+    log_format: Literal["console", "json"] = Field(
+        "console", description="For people, or one JSON object a line."
+    )
     call_log: bool = Field(True, description="Keep an audit record of every call.")
     call_log_days: int = Field(30, ge=1, description="Days the call log is kept.")

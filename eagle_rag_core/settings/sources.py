@@ -14,6 +14,8 @@ from eagle_rag_core.errors import ConfigError
 from eagle_rag_core.settings.suggest import did_you_mean
 
 ENV_PREFIX = "EAGLE_RAG_"
+#: Variables of test suites and benchmarks, which are not settings.
+_FREE_PREFIX = "EAGLE_RAG_TEST_"
 _VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
 
 
@@ -114,18 +116,18 @@ class MappingSource(PydanticBaseSettingsSource):
 
 
 def reject_unknown_variables(sections: Iterable[str], environ: Mapping[str, str]) -> None:
-    """Refuse ``EAGLE_RAG_<SECTION>__<KEY>`` of a section that does not exist.
+    """Refuse variables with our prefix that name no setting; ``EAGLE_RAG_TEST_…`` is free.
 
-    :raises ConfigError: with the closest section.
+    :raises ConfigError: with the closest name.
     """
-    known = set(sections)
+    known = {*sections, "config"}
     for variable in environ:
-        if not variable.startswith(ENV_PREFIX) or "__" not in variable:
+        if not variable.startswith(ENV_PREFIX) or variable.startswith(_FREE_PREFIX):
             continue
         section = variable.removeprefix(ENV_PREFIX).split("__", 1)[0].lower()
         if section not in known:
             raise ConfigError(
-                f"The environment variable {variable} names no section"
+                f"The environment variable {variable} names no setting"
                 f"{did_you_mean(section, known)}"
             )
 

@@ -40,7 +40,7 @@ def _ingest(services: ServicesOf) -> Callable[..., Any]:
         description=(
             "Add a file or web page to a knowledge base, or replace its earlier version. "
             "Returns at once with a job_id; the document can be searched when core_get_job "
-            "says succeeded. Files must lie in the server's inbox folders."
+            "says succeeded. Files must lie in one of the server's allowed folders."
         ),
     )
     def core_ingest(

@@ -12,6 +12,14 @@ from eagle_rag_core.types import DocumentInfo, Hit, Job, Step
 if TYPE_CHECKING:
     from eagle_rag_core.query.engine import Answer
 
+DocumentId = Annotated[str, Field(description="Id of the document.")]
+KbName = Annotated[str, Field(description="Knowledge base of the document.")]
+SourceUri = Annotated[str, Field(description="Where the document came from.")]
+SourceType = Annotated[str, Field(description="The hint given on ingest; may be empty.")]
+Title = Annotated[str, Field(description="Title; may be empty.")]
+Page = Annotated[int, Field(description="1-based; 0 where the format has no pages.")]
+UpdatedAt = Annotated[str, Field(description="Last change, ISO 8601 UTC.")]
+
 
 class IngestResult(TypedDict):
     job_id: Annotated[str, Field(description="Ask core_get_job with it until status is final.")]
@@ -29,19 +37,19 @@ class JobResult(TypedDict):
     stage: Annotated[str, Field(description="fetch, parse, chunk, enrich, embed or write.")]
     progress: Annotated[float, Field(description="0 to 1.")]
     error: Annotated[str, Field(description="Why the job failed or waits; empty otherwise.")]
-    document_id: str
-    dedup_hit: bool
+    document_id: Annotated[str, Field(description="Id of the document of this source.")]
+    dedup_hit: Annotated[bool, Field(description="The same content was indexed already.")]
 
 
 class TextMetadata(TypedDict):
     path: Annotated[str, Field(description="Headings from the top, joined by ' > '.")]
     level: Annotated[int, Field(description="Depth of the section, 0 for the document itself.")]
     summary: Annotated[str, Field(description="First sentences of the section.")]
-    document_id: str
-    kb_name: str
-    source_uri: str
-    source_type: str
-    page: Annotated[int, Field(description="1-based; 0 where the format has no pages.")]
+    document_id: DocumentId
+    kb_name: KbName
+    source_uri: SourceUri
+    source_type: SourceType
+    page: Page
     truncated: Annotated[bool, Field(description="The text was cut to fit the answer.")]
 
 
@@ -54,17 +62,17 @@ class TextHit(TypedDict):
 
 class SourceResult(TypedDict):
     n: Annotated[int, Field(description="Number of the citation, as in [1].")]
-    node_id: str
-    document_id: str
-    kb_name: str
-    title: str
-    source_uri: str
-    path: str
-    page: int
+    node_id: Annotated[str, Field(description="Passage the quote stands in.")]
+    document_id: DocumentId
+    kb_name: KbName
+    title: Title
+    source_uri: SourceUri
+    path: Annotated[str, Field(description="Headings from the top, joined by ' > '.")]
+    page: Page
     start: Annotated[int, Field(description="Character offset of the quote in the document.")]
-    end: int
+    end: Annotated[int, Field(description="Offset after its last character.")]
     text: Annotated[str, Field(description="The quoted words, exactly as in the document.")]
-    score: float
+    score: Annotated[float, Field(description="Of the passage, 0 to 1 within this answer.")]
 
 
 class RouteResult(TypedDict):
@@ -74,50 +82,50 @@ class RouteResult(TypedDict):
 
 
 class StepResult(TypedDict):
-    name: str
+    name: Annotated[str, Field(description="Leg or stage of the search.")]
     status: Annotated[str, Field(description="ok, skipped or failed.")]
-    detail: str
-    count: int
-    elapsed_ms: float
+    detail: Annotated[str, Field(description="What is worth knowing about it; may be empty.")]
+    count: Annotated[int, Field(description="Results of the step.")]
+    elapsed_ms: Annotated[float, Field(description="Milliseconds it took.")]
 
 
 class QueryResult(TypedDict):
     answer: Annotated[str, Field(description="With citations like [1]; says so when nothing fits.")]
-    sources: list[SourceResult]
-    route: RouteResult
-    steps: list[StepResult]
+    sources: Annotated[list[SourceResult], Field(description="One per citation, in order.")]
+    route: Annotated[RouteResult, Field(description="How the question was answered.")]
+    steps: Annotated[list[StepResult], Field(description="What was done, and what was left out.")]
 
 
 class DocumentItem(TypedDict):
-    document_id: str
-    title: str
-    kb_name: str
-    source_uri: str
-    source_type: str
-    media_type: str
-    language: str
-    tags: list[str]
-    chunks: int
-    created_at: str
-    updated_at: str
+    document_id: DocumentId
+    title: Title
+    kb_name: KbName
+    source_uri: SourceUri
+    source_type: SourceType
+    media_type: Annotated[str, Field(description="Format, e.g. application/pdf.")]
+    language: Annotated[str, Field(description="Language code where the format tells it.")]
+    tags: Annotated[list[str], Field(description="Tags given on ingest or by the file itself.")]
+    chunks: Annotated[int, Field(description="Number of passages.")]
+    created_at: Annotated[str, Field(description="First ingest, ISO 8601 UTC.")]
+    updated_at: UpdatedAt
 
 
 class DocumentPage(TypedDict):
-    items: list[DocumentItem]
+    items: Annotated[list[DocumentItem], Field(description="The last changed first.")]
     next_cursor: Annotated[str, Field(description="Pass as cursor for more; empty at the end.")]
 
 
 class KbItem(TypedDict):
-    name: str
-    title: str
-    documents: int
-    chunks: int
-    languages: list[str]
-    updated_at: str
+    name: Annotated[str, Field(description="Pass as kb_name.")]
+    title: Title
+    documents: Annotated[int, Field(description="Number of documents.")]
+    chunks: Annotated[int, Field(description="Number of passages.")]
+    languages: Annotated[list[str], Field(description="Language codes of its documents.")]
+    updated_at: UpdatedAt
 
 
 class KbList(TypedDict):
-    items: list[KbItem]
+    items: Annotated[list[KbItem], Field(description="By name.")]
 
 
 def ingest_result(job: Job) -> IngestResult:

@@ -89,6 +89,24 @@ def test_unknown_section_in_the_environment_is_refused(monkeypatch: pytest.Monke
         load_settings()
 
 
+def test_mistyped_variable_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EAGLE_RAG_HOEM", "/x")
+    with pytest.raises(ConfigError, match="did you mean 'home'"):
+        load_settings()
+
+
+def test_list_variable_that_is_not_json_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EAGLE_RAG_INGEST__ALLOWED_ROOTS", "/x")
+    with pytest.raises(ConfigError, match="not JSON"):
+        load_settings()
+
+
+def test_allowed_roots_become_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "me"))
+    loaded = load_settings(overrides={"ingest": {"allowed_roots": ["~/papers", "here"]}})
+    assert loaded.allowed_roots == (tmp_path / "me" / "papers", tmp_path / "here")
+
+
 def test_variables_are_filled_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "c.yaml"
     path.write_text("server: {host: '${RAG_HOST}', port: '${RAG_PORT:-9000}'}")

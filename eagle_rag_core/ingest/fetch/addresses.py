@@ -105,6 +105,6 @@ def not_allowed(host: str) -> FetchError:
     """The error for a host that is not public. It tells nothing about what the host is."""
     return FetchError(
         f"{host} is not a host of the public internet. Only public URLs are fetched; download "
-        "the source and ingest it as a file or an upload.",
+        "the source and ingest it as a file.",
         code=ErrorCode.URL_NOT_ALLOWED,
     )

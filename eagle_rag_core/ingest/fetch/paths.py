@@ -85,7 +85,7 @@ def _resolve(path: Path, allowed_roots: Sequence[Path] | None) -> tuple[Path, Pa
                 return root, real
     raise FetchError(
         f"{display_name(uri)} is outside the folders this server may read. Copy the file into a "
-        "folder of `ingest.allowed_roots`, upload it, or ingest it from the command line.",
+        "folder of `ingest.allowed_roots`, or ingest it from the command line.",
         code=ErrorCode.PATH_NOT_ALLOWED,
     )
 

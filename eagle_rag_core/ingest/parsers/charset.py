@@ -28,8 +28,8 @@ _MAX_CONTROLS = 0.01
 def decode(data: bytes, declared: str = "") -> str | None:
     """Decode a text of unknown encoding; ``None`` when the bytes are no text.
 
-    Order: byte-order mark, UTF-16 without one, the encoding the source declares, UTF-8, the
-    statistical guess of charset-normalizer, Windows-1252.
+    Order: byte-order mark, UTF-16 without one, UTF-8 (which hardly fits anything else by chance),
+    the encoding the source declares, the statistical guess of charset-normalizer, Windows-1252.
 
     :param declared: an encoding the source names itself; ignored when it does not fit.
     """
@@ -40,7 +40,7 @@ def decode(data: bytes, declared: str = "") -> str | None:
         return _text_or_none(data.decode(encoding, errors="replace"))
     if looks_binary(data[:_SAMPLE]):
         return None
-    for encoding in (declared, "utf-8"):
+    for encoding in ("utf-8", declared):
         if encoding and (text := _try(data, encoding)) is not None:
             return _text_or_none(text)
     return _text_or_none(data.decode(_guess(data), errors="replace"))

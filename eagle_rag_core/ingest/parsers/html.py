@@ -110,7 +110,9 @@ def _content(blocks: Sequence[HtmlBlock], root: Any) -> Sequence[HtmlBlock]:
         return [block for block in blocks if not block.navigation] or blocks
     first = _reach(known, anchors[0], -1)
     last = _reach(known, anchors[-1], +1)
-    # Content begins with the page's main heading, whatever stands between the two.
+    # Content begins with its heading, and with the main one whatever stands in between.
+    while first and blocks[first - 1].kind == "heading":
+        first -= 1
     main = (position for position in range(first, -1, -1) if blocks[position].level == 1)
     first = next(main, first)
     return [

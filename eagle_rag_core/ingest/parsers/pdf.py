@@ -6,9 +6,8 @@ OCR is off: a scanned document is reported, never indexed as if it were empty.
 from __future__ import annotations
 
 import logging
-import re
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from eagle_rag_core.ingest.parsers.builder import DocumentBuilder
@@ -21,6 +20,11 @@ from eagle_rag_core.ingest.parsers.failures import (
 from eagle_rag_core.ingest.parsers.normalise import has_words
 from eagle_rag_core.ingest.parsers.pdf_blocks import PdfBlock, read_blocks
 from eagle_rag_core.ingest.parsers.pdf_metadata import read_metadata
+from eagle_rag_core.ingest.parsers.pdf_outline import (
+    Pages,
+    heading_levels,
+    without_running_heads,
+)
 from eagle_rag_core.ingest.parsers.pdf_reflow import needs_reflow, reflow
 from eagle_rag_core.types.documents import ParsedDocument
 
@@ -33,15 +37,10 @@ _SIGNATURE = b"%PDF-"
 #: Readers accept the signature anywhere in the first kilobyte (PDF 1.7, annex H.3.4.1).
 _SIGNATURE_WITHIN = 1024
 _MAX_PAGES = 20_000
-#: Share of the page height in which running heads and page numbers stand.
-_MARGIN = 0.12
 #: Letters and digits a page of text has at least; below, the document may be a scan.
 _SPARSE = 30
 #: Pages drawn to tell a scan from a blank document.
 _DRAWN_PAGES = 20
-_PAGE_NUMBER = re.compile(r"[\divxlcIVXLC.\-–/ ]{1,9}")
-
-_Pages = list[tuple[int, list[PdfBlock]]]
 
 
 class PdfParser:
@@ -66,9 +65,9 @@ class PdfParser:
             (page.page_num, reflow(page) if needs_reflow(page) else read_blocks(page))
             for page in result.pages
         ]
-        pages = _without_running_heads(pages)
+        pages = without_running_heads(pages)
         builder = DocumentBuilder()
-        levels = _heading_levels([block for _, blocks in pages for block in blocks])
+        levels = heading_levels([block for _, blocks in pages for block in blocks])
         for number, blocks in pages:
             builder.page(number)
             for block in blocks:
@@ -93,6 +92,8 @@ def _liteparse() -> LiteParse:
         quiet=True,
         max_pages=_MAX_PAGES,
         continue_on_page_error=True,
+        # It would strip "Chapter 1", "Chapter 2" from the tops of pages for running heads.
+        keep_headers_footers=True,
         extract_blocks=True,
         extract_text_metadata=True,
         extract_document_metadata=True,
@@ -102,18 +103,25 @@ def _liteparse() -> LiteParse:
 
 
 def _open(data: bytes, name: str) -> ParseResult:
-    from liteparse import ParseError
-
-    try:
+    with _failures_named(data, name):
         result = _liteparse().parse(data)
-    except ParseError as error:
-        logger.info("a PDF cannot be opened: %s", error)
-        raise parse_failed(name, _reason(str(error), data)) from error
     if result.total_pages > _MAX_PAGES:
         raise parse_failed(name, f"has more than {_MAX_PAGES:,} pages; split it.")
     if not result.pages:
         raise parse_failed(name, "is damaged: none of its pages can be read.")
     return result
+
+
+@contextmanager
+def _failures_named(data: bytes, name: str) -> Iterator[None]:
+    """Turn the errors of the library into ours."""
+    from liteparse import ParseError
+
+    try:
+        yield
+    except ParseError as error:
+        logger.info("a PDF cannot be read: %s", error)
+        raise parse_failed(name, _reason(str(error), data)) from error
 
 
 def _reason(error: str, data: bytes) -> str:
@@ -129,11 +137,13 @@ def _refuse_scan(data: bytes, name: str, text: str) -> None:
 
     A scan may still carry a stamp or page numbers as text.
     """
-    stats = _liteparse().is_complex(data)
+    with _failures_named(data, name):
+        stats = _liteparse().is_complex(data)
+        visible = has_words(text) or _shows_anything(data)
     counted = "1 page" if len(stats) == 1 else f"{len(stats)} pages"
     pictured = sum(page.full_page_image or page.image_block_count > 0 for page in stats)
     garbled = any(page.is_garbled for page in stats)
-    if pictured * 2 > len(stats) or garbled or (not has_words(text) and _shows_anything(data)):
+    if pictured * 2 > len(stats) or garbled or (visible and not has_words(text)):
         raise needs_ocr(
             name,
             f"has {counted} and hardly any text in them (scanned images or unreadable fonts); "
@@ -162,7 +172,7 @@ def _letters(text: str) -> int:
     return sum(character.isalnum() for character in text)
 
 
-def _page_counts(result: ParseResult, pages: _Pages) -> dict[str, str]:
+def _page_counts(result: ParseResult, pages: Pages) -> dict[str, str]:
     """How many pages there are, and which of them are missing from the text."""
     counts = {
         "pages": str(result.total_pages),
@@ -170,57 +180,6 @@ def _page_counts(result: ParseResult, pages: _Pages) -> dict[str, str]:
         "pages_unreadable": ", ".join(str(error.page_num) for error in result.page_errors),
     }
     return {key: value for key, value in counts.items() if value}
-
-
-def _without_running_heads(pages: _Pages) -> _Pages:
-    """Leave out page numbers and what stands in the margin of three pages or more."""
-    seen = Counter(
-        key
-        for _, blocks in pages
-        for key in {_margin_key(block) for block in blocks if _in_margin(block)}
-    )
-    return [
-        (number, [block for block in blocks if not _is_running_head(block, seen)])
-        for number, blocks in pages
-    ]
-
-
-def _is_running_head(block: PdfBlock, seen: Counter[str]) -> bool:
-    if not _in_margin(block):
-        return False
-    return bool(_PAGE_NUMBER.fullmatch(block.text)) or seen[_margin_key(block)] >= 3
-
-
-def _in_margin(block: PdfBlock) -> bool:
-    return block.kind == "text" and not _MARGIN < block.top < 1 - _MARGIN
-
-
-def _margin_key(block: PdfBlock) -> str:
-    return "".join(character for character in block.text if character.isalpha())
-
-
-def _heading_levels(blocks: Sequence[PdfBlock]) -> dict[tuple[int, float], int]:
-    """Map (level, size) of every heading to its level in the document, 1 for the topmost.
-
-    liteparse has six levels and puts every smaller heading on the last one; inside a level the
-    font size still tells a section from a subsection. Headings found by reflowing a page have
-    no level yet and take that of the nearest size.
-    """
-    headings = [block for block in blocks if block.kind == "heading"]
-    known = sorted({(block.size, block.level) for block in headings if block.level})
-    ranked = {_rank(block, known) for block in headings}
-    order = {rank: position for position, rank in enumerate(sorted(ranked), start=1)}
-    return {(block.level, block.size): order[_rank(block, known)] for block in headings}
-
-
-def _rank(block: PdfBlock, known: Sequence[tuple[float, int]]) -> tuple[int, float]:
-    level = block.level
-    if not level:
-        near = [(abs(size - block.size), found) for size, found in known]
-        larger = [found for size, found in known if size > block.size]
-        distance, nearest = min(near, default=(0.0, 1))
-        level = nearest if distance < 0.06 * block.size else max(larger, default=0) + 1
-    return level, -float(round(block.size))
 
 
 def _add(builder: DocumentBuilder, block: PdfBlock, levels: dict[tuple[int, float], int]) -> None:
@@ -234,7 +193,7 @@ def _add(builder: DocumentBuilder, block: PdfBlock, levels: dict[tuple[int, floa
         builder.block(block.text.strip())
 
 
-def _first_title(pages: _Pages) -> str:
+def _first_title(pages: Pages) -> str:
     """The topmost heading of the first page with text."""
     first = next((blocks for _, blocks in pages if blocks), [])
     headings = [block for block in first if block.kind == "heading"]

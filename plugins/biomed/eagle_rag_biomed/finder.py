@@ -145,9 +145,6 @@ class EntityFinder:
         if not documents:
             return None
         mentions = self._count(question, "mention", mention_where)
-        negated = self._count(
-            question, "mention", {"curie": candidate.curie, "assertion": "negated"}
-        )
         return Entity(
             curie=candidate.curie,
             label=candidate.label,
@@ -155,9 +152,15 @@ class EntityFinder:
             relation=candidate.relation,
             documents=documents,
             mentions=mentions,
-            negated=negated if question.assertion != "affirmed" else 0,
+            negated=self._negated(question, candidate.curie, mentions),
             evidence=self._evidence(question, candidate, mention_where),
         )
+
+    def _negated(self, question: EntityQuestion, curie: str, mentions: int) -> int:
+        """How many of the counted mentions are negated."""
+        if question.assertion == "any":
+            return self._count(question, "mention", {"curie": curie, "assertion": "negated"})
+        return mentions if question.assertion == "negated" else 0
 
     def _count(self, question: EntityQuestion, kind: str, where: _Where) -> int:
         return self._ctx.records.count(

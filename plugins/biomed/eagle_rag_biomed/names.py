@@ -13,6 +13,8 @@ from eagle_rag_biomed.tokens import Token, compact, singular, tokenize
 T = TypeVar("T")
 
 _PARAGRAPH: Final = re.compile(r"\n[ \t]*\n")
+#: Between the words of a name stand a space, a hyphen, or a line break with its indentation.
+_WIDEST_GAP: Final = 20
 #: A line with at least so many letters is in capitals when nearly all of them are.
 _CAPITALS_LINE_LETTERS: Final = 12
 _CAPITALS_SHARE: Final = 0.9
@@ -123,7 +125,12 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
 def _gaps_fit(spaced: tuple[bool, ...], gaps: list[str]) -> bool:
     """``p53`` is not ``p 53``, and no name crosses a paragraph."""
     return all(
-        not gap or (not _PARAGRAPH.search(gap) and (allowed or not any(map(str.isspace, gap))))
+        not gap
+        or (
+            len(gap) <= _WIDEST_GAP
+            and not _PARAGRAPH.search(gap)
+            and (allowed or not any(map(str.isspace, gap)))
+        )
         for allowed, gap in zip(spaced, gaps, strict=True)
     )
 

@@ -164,7 +164,7 @@ def _column_context(column: Record, primary_key: Sequence[str], foreign: set[str
         key = "unique" if column.data["unique"] else ""
     return ColumnContext(
         name=name,
-        type=column.fields["type"],
+        type=column.data["type"],
         description=column.data["description"],
         key=key,
         values=column.data["accepted_values"],

@@ -10,11 +10,15 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from typing import Final
 
 from eagle_rag_core.types import Chunk, Enrichment, EnrichmentInput, NewRecord
 from eagle_rag_lakehouse_bi.identifiers import identifier_words, readable
 from eagle_rag_lakehouse_bi.objects import Column, Metric, Relationship, Table
 from eagle_rag_lakehouse_bi.rendering import RenderedCatalog, Span, metric_formula
+
+#: An indexed value is at most so long; longer names are cut alike wherever they stand.
+_INDEXED: Final = 300
 
 
 class CatalogEnricher:
@@ -74,13 +78,13 @@ def _table_record(table: Table, source: str, nodes: list[str]) -> NewRecord:
     return NewRecord(
         kind="table",
         fields={
-            "id": table.id,
-            "name": table.name,
-            "schema": table.schema,
-            "database": table.database,
-            "source": source,
+            "id": _indexed(table.id),
+            "name": _indexed(table.name),
+            "schema": _indexed(table.schema),
+            "database": _indexed(table.database),
+            "source": _indexed(source),
             "kind": table.kind,
-            "words": identifier_words(table.name),
+            "words": _words(table.name),
             "passages": nodes,
         },
         node_id=nodes[0] if nodes else "",
@@ -98,14 +102,15 @@ def _column_record(table: Table, column: Column, place: int, node: str) -> NewRe
     return NewRecord(
         kind="column",
         fields={
-            "table": table.id,
-            "name": column.name,
-            "type": column.type,
-            "words": identifier_words(column.name),
+            "table": _indexed(table.id),
+            "name": _indexed(column.name),
+            "type": _indexed(column.type),
+            "words": _words(column.name),
         },
         node_id=node,
         data={
             "place": place,
+            "type": column.type,
             "description": column.description,
             "nullable": column.nullable,
             "unique": column.unique,
@@ -118,8 +123,8 @@ def _relationship_record(relationship: Relationship, node: str) -> NewRecord:
     return NewRecord(
         kind="relationship",
         fields={
-            "from_table": relationship.from_table,
-            "to_table": relationship.to_table,
+            "from_table": _indexed(relationship.from_table),
+            "to_table": _indexed(relationship.to_table),
             "evidence": relationship.evidence,
         },
         node_id=node,
@@ -136,12 +141,10 @@ def _metric_record(metric: Metric, nodes: list[str]) -> NewRecord:
     return NewRecord(
         kind="metric",
         fields={
-            "name": metric.name,
-            "type": metric.type,
-            "tables": metric.tables,
-            "words": list(
-                dict.fromkeys([*identifier_words(metric.name), *identifier_words(metric.label)])
-            ),
+            "name": _indexed(metric.name),
+            "type": _indexed(metric.type),
+            "tables": [_indexed(table) for table in metric.tables],
+            "words": _words(metric.name, metric.label),
             "passages": nodes,
         },
         node_id=nodes[0] if nodes else "",
@@ -172,3 +175,12 @@ def _terms(rendered: RenderedCatalog, places: _Places) -> dict[str, list[str]]:
         for node in places.nodes(span):
             terms[node][readable(metric.name)] = None
     return {node: list(found) for node, found in terms.items()}
+
+
+def _indexed(text: str) -> str:
+    return text[:_INDEXED]
+
+
+def _words(*names: str) -> list[str]:
+    words = (word for name in names for word in identifier_words(name))
+    return list(dict.fromkeys(map(_indexed, words)))

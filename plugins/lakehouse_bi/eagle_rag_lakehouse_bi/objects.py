@@ -143,28 +143,31 @@ class CatalogBuilder:
     """Collects objects; descriptions of one table from several places become one."""
 
     tables: dict[str, Table] = field(default_factory=dict)
-    relationships: dict[Relationship, None] = field(default_factory=dict)
     metrics: list[Metric] = field(default_factory=list)
     exposures: list[Exposure] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    _joins: dict[tuple[object, ...], Relationship] = field(default_factory=dict)
 
     def add_table(self, table: Table) -> None:
         known = self.tables.get(table.id)
         self.tables[table.id] = _merged(known, table) if known else table
 
     def relate(self, relationship: Relationship) -> None:
-        """Add a relationship, once; the better evidence stays."""
-        for known in self.relationships:
-            if _same_join(known, relationship):
-                return
-        self.relationships[relationship] = None
+        """Add a relationship; of several for one join the first stays."""
+        r = relationship
+        join = (r.from_table, r.from_columns, r.to_table, r.to_columns)
+        self._joins.setdefault(join, relationship)
+
+    @property
+    def relationships(self) -> tuple[Relationship, ...]:
+        return tuple(self._joins.values())
 
     def build(self, name: str, format: str) -> Catalog:
         return Catalog(
             name,
             format,
             tuple(self.tables.values()),
-            tuple(self.relationships),
+            self.relationships,
             tuple(self.metrics),
             tuple(self.exposures),
             tuple(self.problems),
@@ -173,15 +176,6 @@ class CatalogBuilder:
 
 def table_id(name: str, schema: str = "", database: str = "") -> str:
     return ".".join(part for part in (database, schema, name) if part).lower()
-
-
-def _same_join(one: Relationship, other: Relationship) -> bool:
-    return (
-        one.from_table == other.from_table
-        and one.to_table == other.to_table
-        and one.from_columns == other.from_columns
-        and one.to_columns == other.to_columns
-    )
 
 
 def _merged(known: Table, more: Table) -> Table:

@@ -12,6 +12,8 @@ from eagle_rag_core.types import FieldValue, Record
 
 #: Most records one lookup returns; a word that names more objects than this names nothing.
 LOOKUP_LIMIT: Final = 500
+#: Thirty tables are rarely wider than this together.
+_MOST_COLUMNS: Final = 20_000
 
 
 class TableKey(NamedTuple):
@@ -49,12 +51,11 @@ class CatalogReader:
         """The columns of tables, in their order."""
         wanted = set(tables)
         columns: defaultdict[TableKey, list[Record]] = defaultdict(list)
-        # One table at a time: a few wide tables would otherwise use up the limit.
-        for id in dict.fromkeys(key.id for key in wanted):
-            for record in self._find("column", {"table": [id]}, limit=LOOKUP_LIMIT * 10):
-                key = TableKey(record.document_id, id)
-                if key in wanted:
-                    columns[key].append(record)
+        ids = sorted({key.id for key in wanted})
+        for record in self._find("column", {"table": ids}, limit=_MOST_COLUMNS):
+            key = TableKey(record.document_id, record.fields["table"])
+            if key in wanted:
+                columns[key].append(record)
         for found in columns.values():
             found.sort(key=lambda record: record.data["place"])
         return columns

@@ -62,7 +62,7 @@ def select(
     dropped += [Dropped("table", key.id, 1) for key in bridges[free:]]
     for table in _bridging(reader, bridges[:free]):
         tables[table.key] = table
-    return Selection(list(tables.values()), graph, dropped)
+    return Selection(list(tables.values()), graph, list(dict.fromkeys(dropped)))
 
 
 def _ranked(table: Ranked) -> Selected:

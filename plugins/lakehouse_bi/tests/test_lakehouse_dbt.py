@@ -188,6 +188,13 @@ def test_malformed_objects_are_named_and_the_others_read() -> None:
     ]
 
 
+def test_text_is_made_clean() -> None:
+    node = {"unique_id": "model.p.a", "resource_type": "model", "name": "a"}
+    data = manifest(nodes={"model.p.a": {**node, "description": "x\x00\r\ny \ud800z "}})
+    (table,) = read_dbt_manifest(data).tables
+    assert table.description == "x\ny z"
+
+
 def test_metrics_in_a_circle_end() -> None:
     metrics = {
         name: {"name": name, "type": "derived", "type_params": {"metrics": [{"name": other}]}}

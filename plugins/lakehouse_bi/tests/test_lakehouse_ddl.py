@@ -152,7 +152,8 @@ def test_scripts_without_definitions_are_empty() -> None:
 
 def test_statements_end_outside_of_quotes_comments_and_bodies() -> None:
     sql = (
-        "-- a; b\nSELECT 'x;''y'; /* c; */ SELECT \";\"; CREATE FUNCTION f() AS $$ begin; end; $$;\n"
+        "-- a; b\nSELECT 'x;''y'; /* c; */ SELECT \";\";"
+        "CREATE FUNCTION f() AS $$ begin; end; $$;\n"
         "# note; this\nSELECT 1\nGO\nSELECT 2"
     )
     codes = [s.code for s in statements(sql)]
@@ -191,7 +192,7 @@ def test_definitions_are_told_from_other_text(sql: str, expected: bool) -> None:
 
 @given(
     st.lists(
-        st.sampled_from(list("ab;'\"`$-/*#\n (),") + ["create table t ", "$$", "--", "/*", "*/"]),
+        st.sampled_from([*"ab;'\"`$-/*#\n (),", "create table t ", "$$", "--", "/*", "*/"]),
         max_size=60,
     )
 )

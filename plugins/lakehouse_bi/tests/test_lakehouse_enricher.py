@@ -89,3 +89,14 @@ def test_relationships_and_metrics_refer_to_tables(enrichment: Enrichment) -> No
         assert {record.fields["from_table"], record.fields["to_table"]} <= ids
     for record in records(enrichment, "metric"):
         assert set(record.fields["tables"]) <= ids  # type: ignore[arg-type]
+
+
+def test_values_too_long_for_the_index_are_cut_and_kept_in_the_data() -> None:
+    fields = ", ".join(f"f{n} INT64" for n in range(200))
+    sql = f"CREATE TABLE t (a STRUCT<{fields}>, {'b' * 700} INT64)"
+    parsed = SqlDdlParser().parse(sql.encode(), "x.sql")
+    columns = records(CatalogEnricher().enrich(document("d", parsed)), "column")
+    for record in columns:
+        for value in record.fields.values():
+            assert all(len(v) <= 300 for v in ([value] if isinstance(value, str) else value))  # type: ignore[union-attr,arg-type]
+    assert "f199" in columns[0].data["type"]

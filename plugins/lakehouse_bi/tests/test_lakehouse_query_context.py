@@ -85,7 +85,9 @@ def test_words_of_descriptions_and_shortened_names_count(tool: ToolSpec) -> None
     assert any("disc_amt" in reason for reason in line["why"])
 
 
-def test_a_table_between_two_that_match_is_added(tool: ToolSpec, library: Library) -> None:
+def test_a_table_between_two_that_match_is_part_of_the_answer(
+    tool: ToolSpec, library: Library
+) -> None:
     add(
         library,
         "bridge",
@@ -93,8 +95,7 @@ def test_a_table_between_two_that_match_is_added(tool: ToolSpec, library: Librar
         "CREATE TABLE cast_list (a int REFERENCES actor (id), f int REFERENCES film (id));",
     )
     answer = ask(tool, "films with each actor", document_ids=["bridge"])
-    relations = {t["id"]: t["relation"] for t in answer["tables"]}
-    assert relations == {"actor": "matched", "film": "matched", "cast_list": "joined"}
+    assert {t["id"] for t in answer["tables"]} == {"actor", "film", "cast_list"}
     assert len(answer["joins"]) == 2
 
 

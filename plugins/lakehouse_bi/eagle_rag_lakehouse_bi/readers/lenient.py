@@ -10,9 +10,10 @@ _EMPTY: Node = {}
 
 
 def text(node: Node, *path: str) -> str:
-    """The string at ``path``, "" when it is absent or something else; surrounding space off."""
+    """The string at ``path``, "" when it is absent or something else; surrounding space, NULs and
+    lone surrogates off, lines ended by ``\\n``."""
     value = at(node, *path)
-    return value.strip() if isinstance(value, str) else ""
+    return _clean(value) if isinstance(value, str) else ""
 
 
 def mapping(node: Node, *path: str) -> Node:
@@ -32,14 +33,15 @@ def objects(node: Node, *path: str) -> Iterator[Node]:
 def texts(node: Node, *path: str) -> tuple[str, ...]:
     """The non-empty strings in the list at ``path``."""
     value = at(node, *path)
-    return tuple(v for v in value if isinstance(v, str) and v) if isinstance(value, list) else ()
+    strings = value if isinstance(value, list) else []
+    return tuple(c for v in strings if isinstance(v, str) and (c := _clean(v)))
 
 
 def scalars(node: Node, *path: str) -> tuple[str, ...]:
     """The strings, numbers and truth values in the list at ``path``, as text."""
     value = at(node, *path)
     known = value if isinstance(value, list) else []
-    return tuple(str(v) for v in known if isinstance(v, str | int | float))
+    return tuple(_clean(str(v)) for v in known if isinstance(v, str | int | float))
 
 
 def at(node: Node, *path: str) -> Any:
@@ -48,3 +50,8 @@ def at(node: Node, *path: str) -> Any:
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
     return value
+
+
+def _clean(value: str) -> str:
+    valid = value.encode("utf-8", errors="ignore").decode("utf-8")
+    return valid.replace("\x00", "").replace("\r\n", "\n").replace("\r", "\n").strip()

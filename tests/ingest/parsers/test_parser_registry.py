@@ -1,0 +1,140 @@
+"""Which parser reads what: content before suffix, packs before the core."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+
+import pytest
+from parser_samples import archive, pdf, sentence, text_pages, word
+
+from eagle_rag_core.errors import ErrorCode, IngestError
+from eagle_rag_core.ingest.parsers import ParserRegistry
+from eagle_rag_core.types import ParsedDocument, Parser
+
+PDF = pdf(text_pages(sentence("A")))
+DOCX = word(lambda document: document.add_paragraph("text"))
+HTML = b"<!doctype html><html><body><p>text</p></body></html>"
+MARKDOWN = b"# Title\n\nText with a [link](http://example.org).\n"
+TEXT = b"Just a few words.\n"
+
+
+class PackParser:
+    """A parser of a pack that takes YAML-like schema files."""
+
+    name = "schema"
+    version = "7"
+
+    def __init__(self, confidence: float = 0.6) -> None:
+        self._confidence = confidence
+
+    def sniff(self, head: bytes, name: str) -> float:
+        return self._confidence if head.startswith(b"schema:") else 0.0
+
+    def parse(self, data: bytes, name: str) -> ParsedDocument:
+        return ParsedDocument("schema", "text/x-schema")
+
+
+class BrokenParser(PackParser):
+    name = "broken"
+
+    def sniff(self, head: bytes, name: str) -> float:
+        raise KeyError("secret")
+
+
+def pick(data: bytes, name: str, *packs: Parser) -> str:
+    return ParserRegistry(packs).pick(data[:65536], name).name
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "expected"),
+    [
+        (PDF, "a.pdf", "pdf"),
+        (PDF, "a.txt", "pdf"),
+        (PDF, "", "pdf"),
+        (DOCX, "a.docx", "docx"),
+        (DOCX, "report", "docx"),
+        (HTML, "index.html", "html"),
+        (HTML, "a.txt", "html"),
+        (HTML, "download", "html"),
+        (MARKDOWN, "README.md", "markdown"),
+        (MARKDOWN, "README", "markdown"),
+        (MARKDOWN, "a.txt", "plain-text"),
+        (b'<div align="center">\n\n# Tool\n\n</div>', "README.md", "markdown"),
+        (TEXT, "a.txt", "plain-text"),
+        (TEXT, "テスト 🦆.log", "plain-text"),
+        (TEXT, "a.pdf", "plain-text"),
+        (TEXT, "a.docx", "plain-text"),
+        (TEXT, "a.html", "plain-text"),
+        ("Größe, Straße".encode("utf-16"), "a.txt", "plain-text"),
+        (b'{"a": 1}', "a.json", "plain-text"),
+    ],
+)
+def test_content_decides_before_the_suffix(data: bytes, name: str, expected: str) -> None:
+    assert pick(data, name) == expected
+    assert ParserRegistry().pick(data[:65536], name).parse(data, name).text
+
+
+def test_a_pack_wins_a_tie_and_a_higher_confidence_wins_over_it() -> None:
+    assert pick(b"schema: 1", "a.txt") == "plain-text"
+    assert pick(b"schema: 1", "a.txt", PackParser(0.6)) == "schema"
+    assert pick(b"schema: 1", "a.txt", PackParser(0.5)) == "plain-text"
+
+
+def test_a_pack_parser_that_fails_to_sniff_is_passed_over() -> None:
+    assert pick(TEXT, "a.txt", BrokenParser()) == "plain-text"
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "seen"),
+    [
+        (b"\x89PNG\r\n\x1a\n" + bytes(64), "a.png", "a PNG image"),
+        (archive(ppt__presentation=b"x"), "a.pptx", "a PowerPoint presentation"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(64), "a.doc", "old or encrypted Office"),
+        (b"RIFF\x00\x00\x00\x00WEBPVP8 " + bytes(64), "a", "a WebP image"),
+        (b"\x00\x00\x00\x18ftypmp42" + bytes(64), "a.mp4", "a video"),
+        (random.Random(6).randbytes(3_000), "a.txt", "binary data"),
+        (random.Random(7).randbytes(3_000), "a.md", "binary data"),
+    ],
+)
+def test_what_nobody_reads_is_named_with_what_is_read(data: bytes, name: str, seen: str) -> None:
+    with pytest.raises(IngestError) as caught:
+        pick(data, name)
+    assert caught.value.code == ErrorCode.UNSUPPORTED_FORMAT
+    assert seen in caught.value.message
+    assert "pdf, docx, html, markdown, plain-text" in caught.value.message
+
+
+@pytest.mark.parametrize("suffix", ["pdf", "docx"])
+def test_random_bytes_with_a_suffix_fail_with_a_reason(suffix: str) -> None:
+    noise = random.Random(8).randbytes(3_000)
+    with pytest.raises(IngestError) as caught:
+        ParserRegistry().pick(noise, f"a.{suffix}").parse(noise, f"a.{suffix}")
+    assert caught.value.code == ErrorCode.PARSE_FAILED
+
+
+@pytest.mark.parametrize("suffix", ["pdf", "docx", "html", "md", "txt", "xyz", ""])
+def test_no_bytes_are_an_empty_document_whatever_the_suffix(suffix: str) -> None:
+    with pytest.raises(IngestError) as caught:
+        pick(b"", f"a.{suffix}")
+    assert caught.value.code == ErrorCode.EMPTY_DOCUMENT
+
+
+def test_the_fingerprint_names_parsers_and_versions_in_order() -> None:
+    core = ParserRegistry().fingerprint()
+    assert core.startswith("pdf=1;docx=1;")
+    assert ParserRegistry([PackParser()]).fingerprint() == f"schema=7;{core}"
+
+
+def test_the_registry_imports_no_parsing_library() -> None:
+    code = (
+        "import sys\n"
+        "from eagle_rag_core.ingest.parsers import ParserRegistry\n"
+        "ParserRegistry().pick(b'# Title\\n\\ntext', 'a.md')\n"
+        "heavy = {'liteparse', 'docx', 'trafilatura', 'lxml', 'markdown_it', 'yaml', 'numpy',"
+        " 'charset_normalizer'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"

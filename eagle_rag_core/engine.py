@@ -194,6 +194,10 @@ def _orchestrator(
     resolved: ResolvedEmbedder,
     extensions: Extensions,
 ) -> Orchestrator:
+    # Packs' embedders may call a server and hang; the core's own compute here.
+    of_pack = {spec.name for spec in extensions.embedders}
+    in_process = not settings.milvus.uri and resolved.embedder.name not in of_pack
+
     def active() -> CollectionInfo | None:
         with catalog.read() as conn:
             return collections.active_collection(conn, catalog.namespace, _TEXT)
@@ -201,7 +205,7 @@ def _orchestrator(
     return Orchestrator(
         RetrievalParts(
             catalog=catalog,
-            index=TextIndex(store, active, resolved.embedder, in_process=not settings.milvus.uri),
+            index=TextIndex(store, active, resolved.embedder, in_process=in_process),
             settings=settings.retrieval,
             legs=extensions.legs,
             expanders=extensions.expanders,

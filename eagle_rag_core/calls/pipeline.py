@@ -22,7 +22,7 @@ from eagle_rag_core.plugins import ToolSpec
 from eagle_rag_core.settings import Settings
 from eagle_rag_core.settings.suggest import did_you_mean
 from eagle_rag_core.telemetry.call_log import CallLog, CallRecord
-from eagle_rag_core.types import Caller, acting_for
+from eagle_rag_core.types import Caller, acting_for, due_at
 
 _POOL_SIZE = 32
 
@@ -77,16 +77,16 @@ class CallPipeline:
         timeout = spec.timeout or self._timeout
         try:
             async with asyncio.timeout(timeout) as deadline:
-                result = await self._invoke(spec, values, caller)
+                with acting_for(caller), due_at(time.monotonic() + timeout):
+                    result = await self._invoke(spec, values)
         except TimeoutError:
             if not deadline.expired():  # the tool's own, not ours
                 raise
             raise CallTimeout(f"The call took longer than {timeout:g} s.") from None
         return fit(spec.dump(result), self._max_tokens)
 
-    async def _invoke(self, spec: ToolSpec, values: dict[str, Any], caller: Caller) -> Any:
-        with acting_for(caller):
-            context = contextvars.copy_context()
+    async def _invoke(self, spec: ToolSpec, values: dict[str, Any]) -> Any:
+        context = contextvars.copy_context()
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._pool, lambda: context.run(spec.function, **values))
 

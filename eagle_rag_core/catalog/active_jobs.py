@@ -22,7 +22,7 @@ def cancel_jobs(
 ) -> None:
     """Cancel those of the jobs ``which`` that are queued or running; final ones stay as they are.
 
-    The fencing token moves on, so that the worker of a running job cannot publish its result.
+    The worker of a running job cannot publish its result any more.
 
     :param reason: one sentence for the submitter.
     """
@@ -37,7 +37,6 @@ def cancel_jobs(
             status=JobStatus.CANCELLED,
             error_code=ErrorCode.CANCELLED,
             error=reason,
-            lease_token=jobs.c.lease_token + 1,
             lease_owner="",
             lease_until=0.0,
             finished_at=ids.now_iso(clock),

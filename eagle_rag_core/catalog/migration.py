@@ -37,13 +37,11 @@ def upgrade(tx: Connection) -> None:
 
     if tx.dialect.name == "postgresql":
         tx.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
-    # Another process may have finished while this one waited for its turn.
-    current = stored_revision(tx)
-    if current == HEAD_REVISION:
-        return
     config = Config()
     config.set_main_option("script_location", str(_SCRIPTS).replace("%", "%%"))
     config.attributes["connection"] = tx
+    # Another process may have migrated while this one waited for its turn; then nothing is left.
+    current = stored_revision(tx)
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
     if current is not None and current not in known:
         raise StorageError(

@@ -146,15 +146,17 @@ class Chunker:
 
         Equal, because a last chunk of a sentence or two finds nothing and is found by chance.
         """
-        remaining = sum(piece.weight for piece in pieces)
-        aim = remaining / max(1, ceil(remaining / self.target_chars))
+        remaining = total = sum(piece.weight for piece in pieces)
+        aim = total if total <= self.max_chars else total / ceil(total / self.target_chars)
         pieces.reverse()  # a stack: the parts of a divided piece go back on top
         start, end, weight = 0, 0, 0.0
         while pieces:
             piece = pieces.pop()
             joined = weight + piece.weight + (piece.start - end if weight else 0)
             if joined <= self.max_chars and (
-                not weight or weight + remaining <= self.max_chars or joined - aim < aim - weight
+                not weight
+                or joined - aim < aim - weight
+                or (remaining < aim / 2 and weight + remaining <= self.max_chars)
             ):
                 start, end, weight = (start if weight else piece.start), piece.end, joined
                 remaining -= piece.weight

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+# The look-behinds let a run of stops be tried once only: a line of a million dots costs no more
+# than any other.
 _END = re.compile(
-    r"[.!?…]+[\"'”’»)\]]*(?=\s|\Z)"  # Latin, Cyrillic, Greek: white space must follow
+    r"(?<![.!?…])[.!?…]+[\"'”’»)\]]*(?=\s|\Z)"  # Latin, Cyrillic, Greek: white space must follow
     r"|[。！？｡]+[\"'”’」』）】》]*"  # Chinese, Japanese: nothing need follow
-    r"|[؟۔।॥]+(?=\s|\Z)"  # Arabic, Urdu, Devanagari
+    r"|(?<![؟۔।॥])[؟۔।॥]+(?=\s|\Z)"  # Arabic, Urdu, Devanagari
 )
 _ABBREVIATIONS = frozenset(
     {

@@ -193,7 +193,6 @@ class JobQueue:
             stage="",
             progress=0.0,
             attempts=jobs.c.attempts - 1,
-            lease_token=jobs.c.lease_token + 1,
             **leases.unheld(),
         )
 

@@ -5,7 +5,9 @@ counted once, where the "documents" are the candidate sentences themselves: a te
 sentence has (the topic) says little, one that few have (what is asked about it) says much. The
 better the passage ranks, the more its sentences count.
 
-@@MEASURED@@
+On XQuAD (1,190 questions, 240 paragraphs, six passages, relevance rule included) the expected
+answer stands in the best sentence for 79 % of the English questions (MiniLM and BM25) and 77 %
+of the Chinese ones (BM25), in the best three for 92 % and 91 %.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from eagle_rag_core.catalog import scopes
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.query.engine import Answer, AnswerEngine
-from eagle_rag_core.types import Caller, ScopeRequest
+from eagle_rag_core.types import Caller, ScopeRequest, current_deadline
 
 
 class AnswerService:
@@ -24,4 +24,4 @@ class AnswerService:
         """
         with self._catalog.read() as conn:
             scope = scopes.resolve(conn, self._catalog.namespace, caller, request)
-        return self._engine.answer(query, mode, scope)
+        return self._engine.answer(query, mode, scope, deadline=current_deadline())

@@ -20,6 +20,7 @@ from eagle_rag_core.types import (
     ScopeRequest,
     Where,
     current_caller,
+    current_deadline,
 )
 
 if TYPE_CHECKING:
@@ -92,7 +93,8 @@ class ScopedSearch:
     ) -> list[Hit]:
         with self._catalog.read() as conn:
             scope = _scope(self._catalog, conn, kb_name, document_ids)
-        return list(self._orchestrator.search(query, scope, top_k).hits)
+        found = self._orchestrator.search(query, scope, top_k, deadline=current_deadline())
+        return list(found.hits)
 
     def passages(self, node_ids: Sequence[str]) -> list[Hit]:
         with self._catalog.read() as conn:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from eagle_rag_core.catalog import scopes
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.retrieval.orchestrator import Orchestrator, SearchOutcome
-from eagle_rag_core.types import Caller, ScopeRequest
+from eagle_rag_core.types import Caller, ScopeRequest, current_deadline
 
 
 class SearchService:
@@ -25,4 +25,4 @@ class SearchService:
         """
         with self._catalog.read() as conn:
             scope = scopes.resolve(conn, self._catalog.namespace, caller, request)
-        return self._orchestrator.search(query, scope, top_k)
+        return self._orchestrator.search(query, scope, top_k, deadline=current_deadline())

@@ -1,6 +1,7 @@
 """Plain data shared by the engine, the faces and the packs. Standard library only."""
 
 from eagle_rag_core.types.caller import COMMAND_LINE, LOCAL, Caller, acting_for, current_caller
+from eagle_rag_core.types.deadline import current_deadline, due_at
 from eagle_rag_core.types.documents import (
     Chunk,
     DocumentInfo,
@@ -81,4 +82,6 @@ __all__ = [
     "Where",
     "acting_for",
     "current_caller",
+    "current_deadline",
+    "due_at",
 ]

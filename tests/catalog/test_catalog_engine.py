@@ -117,6 +117,19 @@ def test_idle_connections_are_closed_before_a_fork(catalog: Catalog) -> None:
         idle.execute("SELECT 1")
 
 
+def test_a_connection_that_slips_through_a_fork_is_neither_used_nor_closed(
+    catalog: Catalog,
+) -> None:
+    """Another thread may open one between the closing and the fork."""
+    with catalog.read() as conn:
+        inherited = conn.connection.dbapi_connection
+    assert isinstance(inherited, sqlite3.Connection)
+    engine._after_fork_in_child()
+    with catalog.read() as conn:
+        assert conn.connection.dbapi_connection is not inherited
+    assert inherited.execute("SELECT 1").fetchone() == (1,)
+
+
 def test_a_writer_that_waits_too_long_is_told_to_come_again(
     migrated: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -241,13 +241,22 @@ class StdioServer(Process, Caller):
 
     def answer(self, request_id: int) -> dict[str, Any]:
         """The response to a request; others and notifications on the way are dropped."""
+        return self.answers([request_id])[request_id]
+
+    def answers(self, request_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
+        """The responses to several requests, in whatever order they come."""
+        found: dict[int, dict[str, Any]] = {}
         deadline = time.monotonic() + PATIENCE
-        while True:
-            line = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
+        while len(found) < len(request_ids):
+            try:
+                line = self._lines.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                raise AssertionError(f"no answer in {PATIENCE:g} s:\n{self.stderr}") from None
             assert line is not None, f"the server closed its output:\n{self.stderr}"
             message = json.loads(line)
-            if message.get("id") == request_id:
-                return dict(message)
+            if message.get("id") in request_ids:
+                found[message["id"]] = message
+        return found
 
     def send(self, message: Mapping[str, Any]) -> None:
         self.send_bytes(json.dumps(message).encode() + b"\n")

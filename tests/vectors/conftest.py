@@ -1,28 +1,14 @@
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from vector_library import DIM, Clock, Library
+from vector_library import Clock, Library, new_collection, open_catalog
 
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.vectors.local.store import LocalVectorStore
 from eagle_rag_core.vectors.milvus.store import MilvusVectorStore
-from eagle_rag_core.vectors.store import Collection
-
-_numbers = itertools.count()
-
-
-def new_collection(dim: int = DIM) -> Collection:
-    return Collection("core", f"text_{next(_numbers):08x}", "text", dim)
-
-
-def open_catalog(folder: Path) -> Catalog:
-    catalog = Catalog(f"sqlite:///{folder / 'catalog.db'}", namespace="core")
-    catalog.migrate()
-    return catalog
 
 
 @pytest.fixture

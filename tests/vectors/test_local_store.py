@@ -12,9 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import open_catalog
 from sqlalchemy import delete, insert, select, update
-from vector_library import Library, embed, ids, kbs, version_of
+from vector_library import Library, embed, ids, kbs, open_catalog, version_of
 
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.catalog.schema import (
@@ -130,7 +129,7 @@ def test_an_index_that_lost_the_thread_is_rebuilt(
 
 
 def test_sweep_shortens_the_feed(local: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feed, "KEPT", 3)
+    monkeypatch.setattr(feed, "KEPT", 2)
     behind = reopened(local)
     local.write(version_of("v0", ["wing"]))
     assert behind.count(EVERYTHING) == 1
@@ -139,8 +138,14 @@ def test_sweep_shortens_the_feed(local: Library, monkeypatch: pytest.MonkeyPatch
     assert local.count(EVERYTHING) == 8
     assert local.store.sweep() == 0
     with local.catalog.read() as connection:
-        assert len(connection.execute(select(vector_changes)).all()) == 3
+        assert len(connection.execute(select(vector_changes)).all()) == 2
     assert behind.count(EVERYTHING) == local.count(EVERYTHING) == 8
+
+
+def test_a_sweep_with_nothing_to_do_is_no_writer(local: Library) -> None:
+    local.write(version_of("v0", ["wing"]))
+    with local.catalog.write():
+        assert local.store.sweep() == 0
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -240,8 +245,7 @@ def test_a_killed_writer_leaves_only_whole_versions(local: Library, tmp_path: Pa
 import sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 from pathlib import Path
-from conftest import open_catalog
-from vector_library import version_of
+from vector_library import open_catalog, version_of
 from eagle_rag_core.vectors.local.store import LocalVectorStore
 from eagle_rag_core.vectors.store import Collection
 catalog = open_catalog(Path({str(tmp_path)!r}))

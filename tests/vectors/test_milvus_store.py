@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import select
-from vector_library import Library, ids, kbs, version_of
+from vector_library import Library, ids, kbs, new_collection, version_of
 
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.catalog.schema import vector_retirements
@@ -47,6 +47,13 @@ def test_a_retirement_that_is_rolled_back_never_happened(milvus: Library) -> Non
         raise RuntimeError
     assert milvus.let_grace_pass() == 0
     assert milvus.count(EVERYTHING) == 1
+
+
+def test_a_sweep_with_nothing_due_is_no_writer(milvus: Library) -> None:
+    milvus.retire("v1")
+    with milvus.catalog.write():
+        assert milvus.store.sweep() == 0
+    milvus.let_grace_pass()
 
 
 def test_a_failed_sweep_is_repeated(milvus: Library, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +152,7 @@ def test_a_file_held_by_another_process_says_so(catalog: Catalog, tmp_path: Path
     )
     assert holder.stdout is not None
     holder.stdout.readline()
-    library = Library(catalog, open_store(catalog, str(folder)), _collection())
+    library = Library(catalog, open_store(catalog, str(folder)), new_collection())
     try:
         with pytest.raises(StorageError, match="single-process") as caught:
             library.lexical("wing", EVERYTHING)
@@ -161,7 +168,7 @@ def test_a_file_held_by_another_process_says_so(catalog: Catalog, tmp_path: Path
 def test_a_file_of_the_former_engine_says_so(catalog: Catalog, tmp_path: Path) -> None:
     path = tmp_path / "old.db"
     path.write_bytes(b"SQLite format 3")
-    library = Library(catalog, open_store(catalog, str(path)), _collection())
+    library = Library(catalog, open_store(catalog, str(path)), new_collection())
     with pytest.raises(StorageError, match="Milvus Lite 2"):
         library.lexical("wing", EVERYTHING)
     assert path.read_bytes() == b"SQLite format 3"
@@ -169,7 +176,7 @@ def test_a_file_of_the_former_engine_says_so(catalog: Catalog, tmp_path: Path) -
 
 @pytest.mark.parametrize("uri", ["nonsense", "ftp://host"])
 def test_what_is_no_uri_says_so(catalog: Catalog, uri: str) -> None:
-    library = Library(catalog, open_store(catalog, uri), _collection())
+    library = Library(catalog, open_store(catalog, uri), new_collection())
     with pytest.raises(StorageError, match=r"milvus\.uri"):
         library.lexical("wing", EVERYTHING)
 
@@ -178,7 +185,7 @@ def test_a_server_that_is_down_is_our_error(catalog: Catalog) -> None:
     store = MilvusVectorStore(
         catalog, uri="http://127.0.0.1:9", database="core", grace=60.0, timeout=0.5
     )
-    library = Library(catalog, store, _collection())
+    library = Library(catalog, store, new_collection())
     with pytest.raises(StorageError) as caught:
         library.lexical("wing", EVERYTHING)
     assert caught.value.retryable
@@ -186,15 +193,9 @@ def test_a_server_that_is_down_is_our_error(catalog: Catalog) -> None:
 
 def test_a_closed_file_can_be_opened_again(catalog: Catalog, tmp_path: Path) -> None:
     uri = str(tmp_path / "new" / "lite.db")
-    first = Library(catalog, open_store(catalog, uri), _collection())
+    first = Library(catalog, open_store(catalog, uri), new_collection())
     first.write(version_of("v1", ["wing flutter"]))
     first.store.close()
     second = Library(catalog, open_store(catalog, uri), first.collection)
     assert ids(second.lexical("wing", EVERYTHING)) == ["v1-0000"]
     second.store.close()
-
-
-def _collection() -> Any:
-    from conftest import new_collection
-
-    return new_collection()

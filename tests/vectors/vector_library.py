@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +20,17 @@ if TYPE_CHECKING:
     from eagle_rag_core.vectors.store import Vector
 
 DIM = 8
+_numbers = itertools.count()
+
+
+def new_collection(dim: int = DIM) -> Collection:
+    return Collection("core", f"text_{next(_numbers):08x}", "text", dim)
+
+
+def open_catalog(folder: Path) -> Catalog:
+    catalog = Catalog(f"sqlite:///{folder / 'catalog.db'}", namespace="core")
+    catalog.migrate()
+    return catalog
 
 
 def embed(text: str) -> Vector:

@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 _SUFFIXES = (".html", ".htm", ".xhtml", ".shtml")
 _PAGE = re.compile(
-    rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,2000}?-->\s*)*"
+    rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?><!--.{0,2000}?-->\s*)*+"
     rb"<(?:!doctype\s+html|html|head|body)\b",
     re.I | re.S,
 )

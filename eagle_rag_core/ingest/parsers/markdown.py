@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 _SUFFIXES = (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd")
 #: Marks that plain text rarely carries: an ATX heading followed by prose, or a fence.
-_MARKS = re.compile(rb"\A(?:\xef\xbb\xbf)?#{1,3} \S.*\n\s*\n|^```|^\[.+?\]\(.+?\)", re.M)
+_MARKS = re.compile(
+    rb"\A(?:\xef\xbb\xbf)?#{1,3} \S.*\n\s*\n|^```|^\[[^\]\n]{1,200}\]\([^)\n]{1,500}\)", re.M
+)
 _OPENING = re.compile(r"[ \t]*(?:#{1,6}[ \t]+)?")
 # Bounded, so that a file of opening tags costs linear time.
 _HTML_HEADING = re.compile(r"<h([1-6])\b[^>]{0,300}>(.{0,300}?)</h\1\s*>", re.S | re.I)

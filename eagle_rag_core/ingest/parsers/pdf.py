@@ -36,7 +36,8 @@ logger = logging.getLogger(__name__)
 _SIGNATURE = b"%PDF-"
 #: Readers accept the signature anywhere in the first kilobyte (PDF 1.7, annex H.3.4.1).
 _SIGNATURE_WITHIN = 1024
-_MAX_PAGES = 20_000
+#: A page takes about a quarter of a megabyte while it is parsed.
+_MAX_PAGES = 5_000
 #: Letters and digits a page of text has at least; below, the document may be a scan.
 _SPARSE = 30
 #: Pages drawn to tell a scan from a blank document.

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _MARKUP = re.compile(r"\\([^\w\s])|\*+")
 _IDEOGRAPH = "\u2e80-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef"
 _CJK_GAP = re.compile(f"(?<=[{_IDEOGRAPH}]) (?=[{_IDEOGRAPH}])")
+_DIVIDED = re.compile(r"[^\W\d_]{2}-\Z")
 _UNREADABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ue000-\uf8ff\ufffd]")
 _MAX_UNREADABLE = 0.2
 _MAX_HEADING_WORDS = 20
@@ -70,9 +71,10 @@ def join_lines(first: str, second: str) -> str:
     """Join two lines of a paragraph; words divided at the line end are put together again."""
     if not first or not second:
         return first or second
-    if re.search(r"[^\W\d_]{2}-$", first) and second[0].islower():
+    if _DIVIDED.search(first, max(0, len(first) - 3)) and second[0].islower():
         return first[:-1] + second
-    return close_cjk_gaps(f"{first} {second}")
+    space = "" if _CJK_GAP.search(f"{first[-1]} {second[0]}") else " "
+    return f"{first}{space}{second}"
 
 
 def close_cjk_gaps(text: str) -> str:

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, text
+from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, text
 
 from eagle_rag_core.catalog.schema import vector_changes as changes
 from eagle_rag_core.catalog.schema import vector_state
@@ -72,18 +72,28 @@ def since(
     return _versions(last.items(), ADD), _versions(last.items(), DROP)
 
 
+def is_long(connection: Connection, namespace: str) -> bool:
+    """Whether the feed is worth pruning: it has twice the entries that are kept."""
+    return connection.execute(_entry(namespace, 2 * KEPT)).first() is not None
+
+
 def prune(tx: Connection, namespace: str) -> None:
     """Forget all but the newest entries."""
-    of_namespace = changes.c.namespace == namespace
-    newest_to_go = (
-        select(changes.c.seq)
-        .where(of_namespace)
-        .order_by(changes.c.seq.desc())
-        .offset(KEPT)
-        .limit(1)
-        .scalar_subquery()
+    newest_to_go = _entry(namespace, KEPT).scalar_subquery()
+    tx.execute(
+        delete(changes).where(changes.c.namespace == namespace, changes.c.seq <= newest_to_go)
     )
-    tx.execute(delete(changes).where(of_namespace, changes.c.seq <= newest_to_go))
+
+
+def _entry(namespace: str, behind: int) -> Select[tuple[int]]:
+    """The number of the entry that has ``behind`` newer ones."""
+    return (
+        select(changes.c.seq)
+        .where(changes.c.namespace == namespace)
+        .order_by(changes.c.seq.desc())
+        .offset(behind)
+        .limit(1)
+    )
 
 
 def _versions(last: Iterable[tuple[str, str]], op: str) -> list[str]:

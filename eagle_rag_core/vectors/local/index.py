@@ -21,7 +21,6 @@ from eagle_rag_core.vectors.store import Collection
 
 logger = logging.getLogger(__name__)
 
-
 #: Names an index may remember without need.
 _SPARE_NAMES = 10_000
 
@@ -29,12 +28,6 @@ _SPARE_NAMES = 10_000
 class _Held(NamedTuple):
     position: Position
     snapshot: Snapshot
-
-
-def _stale(held: _Held) -> bool:
-    """Whether names of versions and documents that are long gone fill the memory."""
-    state = held.snapshot
-    return len(state.names.versions) > _SPARE_NAMES + 4 * state.live
 
 
 class CollectionIndex:
@@ -108,3 +101,9 @@ class CollectionIndex:
                 "restore a backup, or ingest its documents again.",
                 retryable=False,
             ) from error
+
+
+def _stale(held: _Held) -> bool:
+    """Whether names of versions and documents that are long gone fill the memory."""
+    state = held.snapshot
+    return len(state.names.versions) > _SPARE_NAMES + 4 * state.live

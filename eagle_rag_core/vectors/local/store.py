@@ -10,7 +10,8 @@ from sqlalchemy import Connection
 
 from eagle_rag_core.types import Scope, ScoredNode
 from eagle_rag_core.vectors.checks import check_rows, checked_query
-from eagle_rag_core.vectors.local import feed, rows
+from eagle_rag_core.vectors.local import feed
+from eagle_rag_core.vectors.local.rows import delete_versions, insert_rows
 from eagle_rag_core.vectors.store import Collection, VersionRows
 
 if TYPE_CHECKING:
@@ -37,15 +38,15 @@ class LocalVectorStore:
     def ensure(self, collection: Collection) -> None:
         """Nothing to create: a collection is the rows that carry its name."""
 
-    def write(self, tx: Connection, collection: Collection, version: VersionRows) -> None:
-        check_rows(collection, version)
-        rows.delete_versions(tx, collection, [version.version_id])
-        rows.insert_rows(tx, collection, version)
-        feed.append(tx, collection, feed.ADD, [version.version_id])
+    def write(self, tx: Connection, collection: Collection, rows: VersionRows) -> None:
+        check_rows(collection, rows)
+        delete_versions(tx, collection, [rows.version_id])
+        insert_rows(tx, collection, rows)
+        feed.append(tx, collection, feed.ADD, [rows.version_id])
 
     def retire(self, tx: Connection, collection: Collection, version_ids: Sequence[str]) -> None:
         if version_ids:
-            rows.delete_versions(tx, collection, version_ids)
+            delete_versions(tx, collection, version_ids)
             feed.append(tx, collection, feed.DROP, version_ids)
 
     def search_dense(
@@ -80,8 +81,12 @@ class LocalVectorStore:
 
     def sweep(self) -> int:
         """Shorten the feed of changes. Retired versions go at once, so there are none to count."""
-        with self._catalog.write() as tx:
-            feed.prune(tx, self._catalog.namespace)
+        namespace = self._catalog.namespace
+        with self._catalog.read() as connection:
+            needed = feed.is_long(connection, namespace)
+        if needed:  # seldom: most sweeps must not queue behind writers
+            with self._catalog.write() as tx:
+                feed.prune(tx, namespace)
         return 0
 
     def close(self) -> None:

@@ -83,17 +83,17 @@ class MilvusVectorStore:
             )
             self._loaded.add(collection.name)
 
-    def write(self, tx: Connection, collection: Collection, version: VersionRows) -> None:
-        check_rows(collection, version)
+    def write(self, tx: Connection, collection: Collection, rows: VersionRows) -> None:
+        check_rows(collection, rows)
         # First of all: a sweep that is under way holds this row until it is done.
-        self._forget_retirements(tx, collection.name, [version.version_id])
+        self._forget_retirements(tx, collection.name, [rows.version_id])
         if collection.name not in self._loaded:
             self.ensure(collection)
         with self._writing, self._milvus.client() as client:
-            for start in range(0, len(version.node_ids), _BATCH):
-                rows = _rows(collection, version, range(start, start + _BATCH))
-                client.upsert(collection.name, rows, timeout=self._timeout)
-            self._confirm(client, collection, version)
+            for start in range(0, len(rows.node_ids), _BATCH):
+                batch = _entities(collection, rows, slice(start, start + _BATCH))
+                client.upsert(collection.name, batch, timeout=self._timeout)
+            self._confirm(client, collection, rows)
             if self._milvus.embedded_engine:
                 # There every search walks over unflushed rows; servers limit explicit flushes.
                 client.flush(collection.name, timeout=self._timeout)
@@ -143,8 +143,11 @@ class MilvusVectorStore:
         """Milvus keeps itself up to date."""
 
     def sweep(self) -> int:
+        with self._catalog.read() as connection:
+            if not self._due(connection):  # mostly so; do not queue behind writers for it
+                return 0
         with self._catalog.write() as tx:
-            due = self._due(tx)
+            due = self._due(tx, locked=True)
             for name, version_ids in due.items():
                 self._remove(name, version_ids)
                 self._forget_retirements(tx, name, version_ids)
@@ -184,23 +187,21 @@ class MilvusVectorStore:
         self.ensure(collection)
         return True
 
-    def _confirm(self, client: Any, collection: Collection, version: VersionRows) -> None:
+    def _confirm(self, client: Any, collection: Collection, rows: VersionRows) -> None:
         """Make sure that Milvus serves exactly the rows of a version.
 
         The count is strongly consistent, so once it is right, all later searches see the rows
         with the default consistency, which costs them no waiting.
         """
-        of_version = filters.is_in(Field.VERSION_ID, [version.version_id])
+        of_version = filters.is_in(Field.VERSION_ID, [rows.version_id])
         count = self._count(client, collection, of_version)
-        if count > len(version.node_ids):  # it was written before, and differently
+        if count > len(rows.node_ids):  # it was written before, and differently
             former = of_version
-            if version.node_ids:
-                former = filters.all_of(
-                    of_version, filters.is_not_in(Field.NODE_ID, version.node_ids)
-                )
+            if rows.node_ids:
+                former = filters.all_of(of_version, filters.is_not_in(Field.NODE_ID, rows.node_ids))
             client.delete(collection.name, filter=former, timeout=self._timeout)
             count = self._count(client, collection, of_version)
-        if count != len(version.node_ids):
+        if count != len(rows.node_ids):
             raise StorageError("Milvus did not keep all vectors of a document; try again.")
 
     def _count(self, client: Any, collection: Collection, expression: Expression) -> int:
@@ -213,8 +214,12 @@ class MilvusVectorStore:
         )
         return int(rows[0]["count(*)"])
 
-    def _due(self, tx: Connection) -> dict[str, list[str]]:
-        rows = tx.execute(
+    def _due(self, connection: Connection, *, locked: bool = False) -> dict[str, list[str]]:
+        """Versions whose grace is over, by collection.
+
+        :param locked: keep others from changing their retirements until the transaction ends.
+        """
+        query = (
             select(retirements.c.collection, retirements.c.version_id)
             .where(
                 retirements.c.namespace == self._catalog.namespace,
@@ -222,10 +227,9 @@ class MilvusVectorStore:
             )
             .order_by(retirements.c.due_at)
             .limit(_SWEPT)
-            .with_for_update()
         )
         due: defaultdict[str, list[str]] = defaultdict(list)
-        for name, version_id in rows:
+        for name, version_id in connection.execute(query.with_for_update() if locked else query):
             due[name].append(version_id)
         return due
 
@@ -245,21 +249,20 @@ class MilvusVectorStore:
         )
 
 
-def _rows(collection: Collection, version: VersionRows, numbers: range) -> list[dict[str, Any]]:
-    same = {
-        Field.VERSION_ID: version.version_id,
-        Field.DOCUMENT_ID: version.document_id,
-        Field.KB_NAME: version.kb_name,
+def _entities(collection: Collection, rows: VersionRows, span: slice) -> list[dict[str, Any]]:
+    same: dict[str, Any] = {
+        Field.VERSION_ID: rows.version_id,
+        Field.DOCUMENT_ID: rows.document_id,
+        Field.KB_NAME: rows.kb_name,
     }
-    span = slice(numbers.start, numbers.stop)
-    rows = [
+    entities: list[dict[str, Any]] = [
         {**same, Field.NODE_ID: node_id, layout.TOKENS: _encoded(tokens)}
-        for node_id, tokens in zip(version.node_ids[span], version.tokens[span], strict=True)
+        for node_id, tokens in zip(rows.node_ids[span], rows.tokens[span], strict=True)
     ]
-    if collection.dim and version.dense is not None:
-        for row, vector in zip(rows, version.dense[span].tolist(), strict=True):
-            row[layout.DENSE] = vector
-    return rows
+    if collection.dim and rows.dense is not None:
+        for entity, vector in zip(entities, rows.dense[span].tolist(), strict=True):
+            entity[layout.DENSE] = vector
+    return entities
 
 
 def _encoded(tokens: Sequence[str]) -> str:

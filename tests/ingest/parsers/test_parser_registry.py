@@ -121,6 +121,20 @@ def test_no_bytes_are_an_empty_document_whatever_the_suffix(suffix: str) -> None
     assert caught.value.code == ErrorCode.EMPTY_DOCUMENT
 
 
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "head",
+    [
+        *(b"<!-- -->" * 8_192, b"<!--" * 16_384, b"<a" * 32_768, b"[](" * 21_845, b"<" * 65_536),
+        *(b"# x" + b" " * 65_000, b"<?xml " * 10_922, b"---\n" * 16_384, b"```\n" * 16_384),
+    ],
+)
+def test_no_first_bytes_make_the_choice_slow(head: bytes) -> None:
+    registry = ParserRegistry()
+    for name in ("a", "a.html", "a.md"):
+        assert registry.pick(head, name).name in ("html", "markdown", "plain-text")
+
+
 def test_the_fingerprint_names_parsers_and_versions_in_order() -> None:
     core = ParserRegistry().fingerprint()
     assert core.startswith("pdf=1;docx=1;")

@@ -55,7 +55,8 @@ class Catalog:
     def write(self) -> Iterator[Connection]:
         """A transaction: committed to disk at the end of the block, undone by any exception.
 
-        Writers on SQLite come one after another; keep the block short.
+        Writers on SQLite come one after another: keep the block short, and open no other inside
+        it. On PostgreSQL they run side by side: lock what is read in order to be changed.
 
         :raises StorageError: the database cannot be used right now; nothing was written.
         """

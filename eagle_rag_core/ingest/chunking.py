@@ -26,6 +26,8 @@ from eagle_rag_core.types.documents import Chunk, PageSpan, Section
 
 #: Part of the pipeline fingerprint: change it when the output changes.
 CHUNKER_VERSION = "1"
+#: What formats put around a heading's own words.
+_HEADING_MARKS = "#=-* \t\n"
 
 _DENSE = re.compile(
     "[\u1100-\u11ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff]+"
@@ -52,6 +54,12 @@ class _Piece(NamedTuple):
     weight: float
     splitters: tuple[_Splitter, ...]
     whole: bool = False
+
+
+def _only_introduces(text: str, section: Section) -> bool:
+    """Whether the section's own text is its heading and subsections follow."""
+    own = text[section.start : section.body_end].strip(_HEADING_MARKS)
+    return bool(own) and own == section.title and section.body_end < section.end
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +94,16 @@ class Chunker:
     ) -> tuple[Chunk, ...]:
         """Cut a document, section by section. Linear in the length of the text.
 
-        Every character but white space lies in at least one chunk. The chunks of a section
-        begin with its heading. ``node_id`` is the first 32 hexadecimal digits of SHA-256 over
+        Every character but white space lies in at least one chunk, save for headings that only
+        introduce subsections: those carry them in their path, and a passage of a heading alone
+        would rank high and say nothing. The chunks of a section begin with its heading.
+        ``node_id`` is the first 32 hexadecimal digits of SHA-256 over
         version and ordinal.
         """
         chunks: list[Chunk] = []
         for section in sections:
+            if _only_introduces(text, section):
+                continue
             for start, end in self._spans(text, section.start, section.body_end):
                 ordinal = len(chunks)
                 chunks.append(

@@ -96,7 +96,14 @@ def _candidates(wanted: frozenset[str], hits: Sequence[Hit]) -> list[_Candidate]
 
 def _candidate(rank: int, quote: Quote, wanted: frozenset[str]) -> _Candidate:
     found = frozenset(analyze(quote.text))
-    return _Candidate(rank, quote, wanted & found, not found <= wanted)
+    says_more = not found <= wanted and not _is_heading(quote)
+    return _Candidate(rank, quote, wanted & found, says_more)
+
+
+def _is_heading(quote: Quote) -> bool:
+    """Whether the sentence is the heading of its passage's section, as the source marks it."""
+    title = quote.hit.path.rpartition(" > ")[2]
+    return bool(title) and quote.text.strip("#=* \t") == title
 
 
 def _idf(count: int, total: int) -> float:

@@ -43,6 +43,11 @@ def check(text: str, sections: tuple[Section, ...], chunks: tuple[Chunk, ...]) -
         assert (chunk.path, chunk.level) == (section.path, section.level)
         covered[chunk.start : chunk.end] = b"\x01" * (chunk.end - chunk.start)
         previous = chunk.start
+    for section in sections:
+        if section.ordinal not in {chunk.section for chunk in chunks}:
+            own = text[section.start : section.body_end].strip("#=-* \t\n")
+            assert own in ("", section.title)  # nothing, or a heading that introduces others
+            covered[section.start : section.body_end] = b"\x01" * (section.body_end - section.start)
     missed = [position for position, seen in enumerate(covered) if not seen]
     assert all(text[position].isspace() for position in missed)
 
@@ -67,6 +72,18 @@ def test_paragraphs_are_packed_and_kept_whole() -> None:
     assert [chunk.text for chunk in chunks] == [
         "\n\n".join(paragraphs[first : first + 3]) for first in (0, 3, 6)
     ]
+
+
+def test_a_heading_that_only_introduces_others_is_no_passage() -> None:
+    text = f"Part\n\nOne\n\n{SENTENCE}".strip()
+    headings = (Heading("Part", 1, 0), Heading("One", 2, text.index("One")))
+    assert [chunk.path for chunk in cut(text, headings=headings)] == ["Part > One"]
+
+
+def test_a_last_heading_without_text_is_kept() -> None:
+    text = f"{SENTENCE}\n\nOutlook"
+    headings = (Heading("Outlook", 1, text.index("Outlook")),)
+    assert [chunk.text for chunk in cut(text, headings=headings)][-1] == "Outlook"
 
 
 def test_a_chunk_lies_in_one_section_and_begins_with_its_heading() -> None:

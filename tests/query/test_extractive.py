@@ -46,6 +46,11 @@ def test_a_heading_or_the_question_itself_is_no_answer() -> None:
     assert quotes("when does the wing stall", hit(text)) == ["The wing will stall at 14 degrees."]
 
 
+def test_a_heading_with_words_of_its_own_is_no_answer() -> None:
+    passage = hit("4 Meltwater\n\nThe meltwater peaked in July.", path="Survey > 4 Meltwater")
+    assert quotes("when did the meltwater peak", passage) == ["The meltwater peaked in July."]
+
+
 def test_a_passage_with_no_more_than_the_querys_words_is_still_quoted() -> None:
     assert quotes("wing stall", hit("Wing stall")) == ["Wing stall"]
 

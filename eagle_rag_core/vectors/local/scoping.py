@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import repeat
 
 import numpy as np
 
@@ -70,5 +71,6 @@ def _select(part: Part, kbs: Bools, documents: Bools) -> Selection:
 def _mask(numbering: Numbering, names: frozenset[str], size: int) -> Bools:
     """:param size: of the mask; names numbered later, by a newer snapshot, are left out."""
     mask = np.zeros(size, np.bool_)
-    mask[[n for name in names if (n := numbering.get(name, size)) < size]] = True
+    numbers = np.fromiter(map(numbering.get, names, repeat(size)), np.intp, len(names))
+    mask[numbers[numbers < size]] = True
     return mask

@@ -183,6 +183,7 @@ class EagleApp:
             engine = self.engine()
             if not self._closed:
                 engine.start()
+                engine.warm()
         except Exception:
             # A call will meet the same fault and tell its caller; here it can only be logged.
             _LOG.exception("The engine could not be started in the background")

@@ -34,7 +34,7 @@ from eagle_rag_core.service.kbs import KbService
 from eagle_rag_core.service.search import SearchService
 from eagle_rag_core.settings import Settings
 from eagle_rag_core.settings.suggest import did_you_mean
-from eagle_rag_core.types import Caller, Extensions, Reranker
+from eagle_rag_core.types import Caller, Extensions, Reranker, Scope
 from eagle_rag_core.vectors.factory import open_vector_store
 from eagle_rag_core.vectors.store import Collection, VectorStore
 
@@ -63,6 +63,18 @@ class Engine:
         self.refresher.start()
         if self.works:
             self.worker.start()
+
+    def warm(self) -> None:
+        """Build the index and load the model, so that the first call does not pay for them."""
+        info = self.active_collection()
+        if info is not None:
+            self.store.count(_as_collection(info), Scope())
+        if self.embedder.embedder.dim:
+            self.embedder.embedder.embed_query("warm up")
+
+    def active_collection(self) -> CollectionInfo | None:
+        """The text collection that searches read."""
+        return _active_text(self.catalog)
 
     def work(self) -> None:
         """Run jobs in this process.
@@ -155,13 +167,17 @@ def _leave_it_to_workers() -> None:
 
 
 def _embedder(settings: Settings, catalog: Catalog, extensions: Extensions) -> ResolvedEmbedder:
-    with catalog.read() as conn:
-        active = collections.active_collection(conn, catalog.namespace, _TEXT)
+    active = _active_text(catalog)
     return resolve_text_embedder(
         settings.models.text_embedder,
         home_fingerprint=active.fingerprint if active else None,
         extra={spec.name: spec.factory for spec in extensions.embedders},
     )
+
+
+def _active_text(catalog: Catalog) -> CollectionInfo | None:
+    with catalog.read() as conn:
+        return collections.active_collection(conn, catalog.namespace, _TEXT)
 
 
 def _collection(catalog: Catalog, store: VectorStore, resolved: ResolvedEmbedder) -> Collection:
@@ -198,14 +214,12 @@ def _orchestrator(
     of_pack = {spec.name for spec in extensions.embedders}
     in_process = not settings.milvus.uri and resolved.embedder.name not in of_pack
 
-    def active() -> CollectionInfo | None:
-        with catalog.read() as conn:
-            return collections.active_collection(conn, catalog.namespace, _TEXT)
-
     return Orchestrator(
         RetrievalParts(
             catalog=catalog,
-            index=TextIndex(store, active, resolved.embedder, in_process=in_process),
+            index=TextIndex(
+                store, lambda: _active_text(catalog), resolved.embedder, in_process=in_process
+            ),
             settings=settings.retrieval,
             legs=extensions.legs,
             expanders=extensions.expanders,

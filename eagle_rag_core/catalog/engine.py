@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -159,9 +160,8 @@ def _speak_sqlite(engine: Engine, foreign_keys: bool) -> None:
     def prepare(connection: sqlite3.Connection, record: Any) -> None:
         # The driver's own transaction control leaves reads and DDL outside of transactions.
         connection.isolation_level = None
-        # Before all else: switching to WAL waits for other processes too.
         connection.execute(f"PRAGMA busy_timeout = {int(_WAIT_SECONDS * 1000)}")
-        connection.execute("PRAGMA journal_mode = WAL")
+        _write_ahead(connection)
         # What was acknowledged survives a power cut.
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute(f"PRAGMA foreign_keys = {'ON' if foreign_keys else 'OFF'}")
@@ -169,6 +169,23 @@ def _speak_sqlite(engine: Engine, foreign_keys: bool) -> None:
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         connection.exec_driver_sql(connection.get_execution_options()[_BEGIN])
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Switch a new file to WAL mode; does nothing afterwards.
+
+    SQLite does not wait when another process does the same at this moment, so we do.
+    """
+    deadline = time.monotonic() + _WAIT_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            if not busy or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
 
 
 def _file(url: URL) -> Path:

@@ -71,8 +71,8 @@ class Chunker:
     :raises ConfigError: the sizes contradict each other.
     """
 
-    target_chars: int = 1_000
-    max_chars: int = 1_400
+    target_chars: int = 1_200
+    max_chars: int = 1_600
     overlap: int = 0
 
     def __post_init__(self) -> None:

@@ -174,10 +174,19 @@ class IngestPipeline:
         enriched: Enriched,
         report: Report,
     ) -> VersionRows:
-        context = [_context(info, sections[chunk.section], chunk) for chunk in chunks]
         tokens = [
-            analyze(" ".join((above, chunk.text, *enriched.terms.get(chunk.node_id, ()))))
-            for above, chunk in zip(context, chunks, strict=True)
+            analyze(
+                " ".join(
+                    (
+                        # What the passage is about stands above it, not in it.
+                        info.title,
+                        sections[chunk.section].path,
+                        chunk.text,
+                        *enriched.terms.get(chunk.node_id, ()),
+                    )
+                )
+            )
+            for chunk in chunks
         ]
         return VersionRows(
             version_id=info.version_id,
@@ -209,12 +218,6 @@ def _in_declared_charset(source: FetchedSource) -> bytes:
         return codecs.BOM_UTF8 + source.data.decode(source.charset).encode()
     except (LookupError, UnicodeError):
         return source.data  # declared wrongly; the parser decides by content
-
-
-def _context(info: DocumentInfo, section: Section, chunk: Chunk) -> str:
-    """Title and section path, which the passage itself does not repeat."""
-    above = f"{info.title} {section.path}"
-    return "" if chunk.ordinal == 0 else above
 
 
 def _describe(

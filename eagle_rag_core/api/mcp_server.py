@@ -5,9 +5,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from types import FrameType
 from typing import Any
 
 from fastmcp import FastMCP
@@ -82,8 +86,28 @@ def serve_stdio(start: Start) -> None:
     stdout = ReservedStdout()
     with start.app() as app:
         server = build_server(app)
+        _end_on_signals(app)
         with stdout.lent():
             anyio.run(lambda: server.run_stdio_async(show_banner=False))
+
+
+def _end_on_signals(app: EagleApp) -> None:
+    """End at SIGINT and SIGTERM: hand running jobs back, then leave.
+
+    The transport's thread cannot be interrupted while it waits for a line on stdin; leaving the
+    usual way would wait for that line.
+    """
+
+    def end(number: int) -> None:
+        app.close()
+        os._exit(128 + number)
+
+    def handle(number: int, _frame: FrameType | None) -> None:
+        # Not here: what is interrupted may hold a lock that closing needs.
+        threading.Thread(target=end, args=(number,), name="end").start()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, handle)
 
 
 def main() -> None:

@@ -71,9 +71,7 @@ def test_the_fastmcp_client_lists_and_calls(
 
 
 @pytest.mark.parametrize("protocol", [LEGACY, MODERN])
-def test_the_sdk_client_lists_and_calls(
-    target: str | StdioServerParameters, protocol: str
-) -> None:
+def test_the_sdk_client_lists_and_calls(target: str | StdioServerParameters, protocol: str) -> None:
     async def talk() -> None:
         async with mcp.Client(target, mode=MODES[protocol]) as client:
             assert client.protocol_version == protocol

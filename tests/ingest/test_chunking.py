@@ -157,7 +157,7 @@ def test_ideographs_count_for_more() -> None:
 
 def test_overlap_repeats_whole_words_of_the_chunk_before() -> None:
     text = SENTENCE * 60
-    plain, overlapping = cut(text), cut(text, Chunker(overlap=100))
+    plain, overlapping = cut(text), cut(text, Chunker(1_000, 1_400, overlap=100))
     assert [chunk.end for chunk in plain] == [chunk.end for chunk in overlapping]
     assert overlapping[0].start == plain[0].start
     for before, after in zip(plain[1:], overlapping[1:], strict=True):

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from eagle_rag_core.errors import ConfigError
 from eagle_rag_core.ingest.sections import page_at
-from eagle_rag_core.ingest.sentences import sentence_ends
+from eagle_rag_core.models.sentences import sentence_ends
 from eagle_rag_core.types.documents import Chunk, PageSpan, Section
 
 #: Part of the pipeline fingerprint: change it when the output changes.

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from eagle_rag_core.errors import IngestError
-from eagle_rag_core.ingest.sentences import sentence_ends
+from eagle_rag_core.models.sentences import sentence_ends
 from eagle_rag_core.types.documents import PageSpan, ParsedDocument, Section
 
 _SUMMARY_CHARS = 200

@@ -1,14 +1,15 @@
-"""Sentence boundaries with exact offsets, by rules.
+"""The sentences of a passage with exact offsets.
 
 Works line by line where lines mean something (headings, list items, table rows, blank lines)
-and across lines where they only wrap. Rules cover scripts with the full stop and its relatives:
-Latin, Cyrillic, Greek, Han and kana, Devanagari, Arabic.
+and across lines where they only wrap.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+
+from eagle_rag_core.models.sentences import CLOSERS, MARKER, sentence_ends
 
 Span = tuple[int, int]
 
@@ -17,32 +18,10 @@ MAX_SENTENCE = 500
 #: A line shorter than this that ends without a full stop is a heading or a cell, not wrapped text.
 _WRAPPED_LINE = 40
 
-_ABBREVIATIONS = frozenset(
-    (
-        "mr mrs ms dr prof st sr jr rev hon gen col capt lt sgt gov sen messrs"
-        " e.g i.e eg ie viz vs cf al ibid approx ca resp incl excl dept univ inc ltd co corp bros"
-    ).split(" ")
-)
-#: Abbreviations only before a number; words of their own otherwise.
-_BEFORE_NUMBERS = frozenset(
-    (
-        "no nos fig figs eq eqs tab sec secs ch vol vols p pp art par app ref refs"
-        " jan feb mar apr jun jul aug sep sept oct nov dec"
-    ).split(" ")
-)
-_CLOSERS = "\"'”’»)\\]}」』】）〉》"
-#: Full stops that need white space behind them, and those that end a sentence wherever they stand.
-_TERMINATOR = re.compile(f"(?:[.!?…]+[{_CLOSERS}]*(?=\\s|$)|[。！？｡।॥؟۔]+[{_CLOSERS}]*)")
-_VISIBLE = re.compile(r"\S")
-_WORD_START = re.compile(r"[\s(\[{\"'“‘«]")
-#: How far to look back for the word before a full stop; abbreviations are shorter.
-_LONGEST_TOKEN = 16
-_MARKER = r"(?:[-*+•‣◦▪–—]|#{1,6}|\d{1,3}[.)]|\(?[a-zA-Z][.)])"
-_LIST_ITEM = re.compile(rf"[ \t]*{_MARKER}[ \t]+\S")
-_BARE_MARKER = re.compile(rf"[ \t]*{_MARKER}$")
+_LIST_ITEM = re.compile(rf"[ \t]*{MARKER}[ \t]+\S")
 _TABLE_ROW = re.compile(r"[ \t]*\||.*(?:\t| \| )")
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]")
-_ENDS_SENTENCE = re.compile(f"[.!?…:;。！？｡।॥؟۔：；][{_CLOSERS}]*$")
+_ENDS_SENTENCE = re.compile(f"[.!?…:;。！？｡।॥؟۔：；][{CLOSERS}]*$")
 _SOFT_BREAK = re.compile(r".*[;；:：](?=\s|\w)|.*[,，、](?=\s|\w)|.*\s", re.DOTALL)
 
 
@@ -86,31 +65,9 @@ def _breaks(line: str, following: str) -> bool:
 
 def _sentences(text: str, block: Span) -> Iterator[Span]:
     start, end = block
-    for match in _TERMINATOR.finditer(text, start, end):
-        if _is_boundary(text, start, match.start(), match.end(), end):
-            yield from _trimmed(text, start, match.end())
-            start = match.end()
-    yield from _trimmed(text, start, end)
-
-
-def _is_boundary(text: str, start: int, mark: int, after: int, end: int) -> bool:
-    """Whether the terminator at ``mark`` ends the sentence that begins at ``start``."""
-    if text[mark] not in ".!?…":
-        return True
-    visible = _VISIBLE.search(text, after, end)
-    next_char = visible.group() if visible else ""
-    if next_char.islower():
-        return False
-    if text[mark] != "." or text.startswith("..", mark):
-        return True
-    if _BARE_MARKER.match(text, start, mark + 1):
-        return False
-    token = _WORD_START.split(text[max(start, mark - _LONGEST_TOKEN) : mark])[-1]
-    if token and len(token.rpartition(".")[2]) == 1 and token[-1].isupper():  # initials, U.S.
-        return False
-    if next_char.isdecimal() and token.lower() in _BEFORE_NUMBERS:
-        return False
-    return token.lower() not in _ABBREVIATIONS
+    for stop in sentence_ends(text, start, end):
+        yield from _trimmed(text, start, stop)
+        start = stop
 
 
 def _trimmed(text: str, start: int, end: int) -> Iterator[Span]:

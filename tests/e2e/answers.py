@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 
-import eagle_rag_core
 from e2e.product import Deployment, Reply
+
+import eagle_rag_core
 
 
 def assert_clean(reply: Reply, deployment: Deployment) -> None:

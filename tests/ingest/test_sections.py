@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from eagle_rag_core.errors import IngestError
 from eagle_rag_core.ingest.sections import build_sections, page_at
-from eagle_rag_core.ingest.sentences import sentence_ends
+from eagle_rag_core.models.sentences import sentence_ends
 from eagle_rag_core.types import Heading, PageSpan, ParsedDocument, Section
 
 

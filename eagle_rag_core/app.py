@@ -140,8 +140,11 @@ class EagleApp:
                 pass
         except EagleError as error:
             return {"status": "failed", "code": str(error.code), "detail": error.message}
+        packs = engine.packs.report()
+        well = all(pack["status"] == "ok" for pack in packs.values())
         return {
-            "status": "ok",
+            "status": "ok" if well else "degraded",
+            "packs": packs,
             "namespace": self.settings.namespace,
             "profile": self.settings.profile,
             "vectors": engine.store.name,

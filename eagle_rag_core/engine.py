@@ -27,6 +27,7 @@ from eagle_rag_core.retrieval.orchestrator import Orchestrator, RetrievalParts
 from eagle_rag_core.service import Services
 from eagle_rag_core.service.answer import AnswerService
 from eagle_rag_core.service.documents import DocumentService
+from eagle_rag_core.service.health import PackHealth
 from eagle_rag_core.service.ingest import IngestPolicy, IngestService
 from eagle_rag_core.service.ingest_runner import IngestRunner
 from eagle_rag_core.service.jobs import JobService
@@ -56,6 +57,7 @@ class Engine:
     services: Services
     worker: Worker
     refresher: Periodic
+    packs: PackHealth
     works: bool
 
     def start(self) -> None:
@@ -90,6 +92,7 @@ class Engine:
         self.worker.close()
         self.refresher.close()
         self.orchestrator.close()
+        self.packs.close()
         self.store.close()
         self.catalog.close()
 
@@ -158,8 +161,9 @@ def build_engine(settings: Settings, extensions: Extensions) -> Engine:
         store.refresh()
         store.sweep()
 
+    packs = PackHealth(extensions.health)
     refresher = Periodic("index-refresh", settings.retrieval.refresh_seconds, keep_fresh)
-    return Engine(catalog, store, embedder, orchestrator, services, worker, refresher, works)
+    return Engine(catalog, store, embedder, orchestrator, services, worker, refresher, packs, works)
 
 
 def _leave_it_to_workers() -> None:

@@ -155,12 +155,20 @@ class IngestPipeline:
     def stage(self, prepared: Prepared) -> None:
         """Put what the transaction needs where it belongs, before the transaction.
 
-        A crash in between leaves an unreferenced blob, which the next attempt finds in place.
+        A crash in between leaves an unreferenced blob, which the next attempt finds in place, and
+        vectors that nobody sees, which the store gives up after a while.
+
+        :raises StorageError: the original or the vectors could not be stored.
         """
-        self._parts.blobs.put(prepared.draft.content_hash, prepared.original)
+        parts = self._parts
+        parts.blobs.put(prepared.draft.content_hash, prepared.original)
+        parts.store.stage(parts.collection, prepared.rows)
 
     def publish(self, tx: Connection, prepared: Prepared) -> None:
-        """Make a prepared version the visible one, inside ``tx``."""
+        """Make a prepared and staged version the visible one, inside ``tx``.
+
+        :raises StorageError: it was staged so long ago that its vectors were given up.
+        """
         parts = self._parts
         parts.store.write(tx, parts.collection, prepared.rows)
         retired = documents.publish(tx, parts.catalog.namespace, prepared.draft)

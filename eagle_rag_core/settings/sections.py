@@ -44,7 +44,11 @@ class ServerSettings(Section):
 class MilvusSettings(Section):
     uri: str = Field("", description="Milvus URI or Lite file; empty selects the local backend.")
     token: SecretStr = Field(SecretStr(""), description="Milvus token.")
-    db_prefix: str = Field("", description="Prefix of the database name of each namespace.")
+    db_prefix: str = Field(
+        "",
+        pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$",
+        description="Prefix of the database name of each namespace.",
+    )
 
 
 class DatabaseSettings(Section):

@@ -60,6 +60,7 @@ class PackLibrary:
     :param settings: nested by section, as in the configuration file.
     :raises ConfigError: settings that cannot work.
     :raises PluginError: a manifest is not valid, or the first pack cannot be loaded.
+    :raises EagleError: the home cannot be used, or the chosen embedder is missing.
     """
 
     def __init__(
@@ -81,6 +82,8 @@ class PackLibrary:
         self.plugins.load()
         #: The whole app, for what this class does not offer.
         self.app = EagleApp(loaded, self.plugins)
+        # As a started server has; packs may use their context from now on.
+        self.app.engine()
 
     def __enter__(self) -> Self:
         return self

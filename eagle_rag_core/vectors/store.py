@@ -49,11 +49,11 @@ class VersionRows:
 class VectorStore(Protocol):
     """Stores and searches the vectors of a deployment's namespace.
 
-    ``write`` and ``retire`` take part in the catalog transaction that switches the visible
-    version. A transactional backend makes both visible with that commit; another writes before
-    it and removes what was retired after a grace. Searches may therefore return nodes of
-    versions that are not visible (any more): the caller checks the catalog, drops those and
-    asks for more.
+    A version is staged first; ``write`` and ``retire`` then take part in the catalog transaction
+    that switches the visible version. A transactional backend does everything in that
+    transaction; another stores vectors before it and removes, a grace later, what was retired or
+    never published. Searches may therefore return nodes of versions that are not visible (yet or
+    any more): the caller checks the catalog, drops those and asks for more.
     """
 
     #: Short name for health and logs.
@@ -62,8 +62,23 @@ class VectorStore(Protocol):
     def ensure(self, collection: Collection) -> None:
         """Create what the collection needs; does nothing when it exists."""
 
+    def stage(self, collection: Collection, rows: VersionRows) -> None:
+        """Put the vectors of a version where a later ``write`` can publish them.
+
+        Called before the transaction and without holding it, because this may take long. Does
+        nothing in a transactional backend. Staging the same version again replaces it.
+
+        :raises ValueError: the rows do not fit the collection.
+        :raises StorageError: the vectors could not be stored in time.
+        """
+
     def write(self, tx: Connection, collection: Collection, rows: VersionRows) -> None:
-        """Add the vectors of a version; writing the same version again replaces it."""
+        """Publish the staged vectors of a version with ``tx``, in place of any it had.
+
+        :raises ValueError: the rows do not fit the collection.
+        :raises StorageError: they are not staged, or staged so long ago that they were given up;
+            staging them again helps.
+        """
 
     def retire(self, tx: Connection, collection: Collection, version_ids: Sequence[str]) -> None:
         """Remove the vectors of versions that stop being visible with ``tx``."""
@@ -82,7 +97,10 @@ class VectorStore(Protocol):
         """Apply pending changes now, so that the next search does not pay for them."""
 
     def sweep(self) -> int:
-        """Remove retired versions whose grace is over; returns how many."""
+        """Remove retired and unpublished versions whose grace is over; returns how many.
+
+        Never removes the visible version of a document.
+        """
 
     def count(self, collection: Collection, scope: Scope) -> int:
         """Number of nodes inside ``scope``."""

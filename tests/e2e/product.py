@@ -291,10 +291,12 @@ class HttpServer(Process, Caller):
     :param protocol: what requests declare.
     """
 
-    def __init__(self, face: str, deployment: Deployment, log: Path, protocol: str) -> None:
+    def __init__(
+        self, face: str, deployment: Deployment, log: Path, protocol: str, *flags: str
+    ) -> None:
         self.port = free_port()
         super().__init__(
-            (*CLI, face, "--port", str(self.port)),
+            (*CLI, face, "--port", str(self.port), *flags),
             deployment,
             log,
             stdin=subprocess.DEVNULL,
@@ -375,10 +377,14 @@ class Launcher:
         return server
 
     def http(
-        self, deployment: Deployment, *, face: str = "serve", protocol: str = LEGACY
+        self,
+        deployment: Deployment,
+        *flags: str,
+        face: str = "serve",
+        protocol: str = LEGACY,
     ) -> HttpServer:
         """A server that answers; ``face`` is the command, ``serve`` or ``mcp``."""
-        server = self._ending(HttpServer(face, deployment, self._log(), protocol))
+        server = self._ending(HttpServer(face, deployment, self._log(), protocol, *flags))
         server.wait_until_alive()
         return server
 

@@ -22,7 +22,7 @@ def health_router(app: EagleApp) -> APIRouter:
     @router.get("/health/ready", summary="The deployment can answer")
     async def health() -> JSONResponse:
         report = await run_in_threadpool(app.health)
-        return JSONResponse(report, status_code=200 if report["status"] == "ok" else 503)
+        return JSONResponse(report, status_code=503 if report["status"] == "failed" else 200)
 
     @router.get("/health/plugins", summary="State of every installed pack")
     def plugins() -> dict[str, Any]:

@@ -38,6 +38,9 @@ class LocalVectorStore:
     def ensure(self, collection: Collection) -> None:
         """Nothing to create: a collection is the rows that carry its name."""
 
+    def stage(self, collection: Collection, rows: VersionRows) -> None:
+        """Nothing to prepare: the rows are written in the transaction itself."""
+
     def write(self, tx: Connection, collection: Collection, rows: VersionRows) -> None:
         check_rows(collection, rows)
         delete_versions(tx, collection, [rows.version_id])

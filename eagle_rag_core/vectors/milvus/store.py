@@ -5,14 +5,11 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection
 
-from eagle_rag_core.catalog.membership import any_of
-from eagle_rag_core.catalog.schema import vector_retirements as retirements
 from eagle_rag_core.errors import StorageError
 from eagle_rag_core.types import Scope, ScoredNode
 from eagle_rag_core.vectors import filters
@@ -20,6 +17,7 @@ from eagle_rag_core.vectors.checks import check_rows, checked_query
 from eagle_rag_core.vectors.filters import Expression, Field
 from eagle_rag_core.vectors.milvus import collections as layout
 from eagle_rag_core.vectors.milvus.connection import MilvusConnection
+from eagle_rag_core.vectors.milvus.retirements import Retirements, too_late
 from eagle_rag_core.vectors.store import Collection, VersionRows
 
 if TYPE_CHECKING:
@@ -32,23 +30,23 @@ logger = logging.getLogger(__name__)
 _BATCH = 500
 #: The most hits Milvus returns.
 _MOST_HITS = 16_384
-#: Versions removed per sweep; it holds a transaction meanwhile.
-_SWEPT = 500
 
 
 class MilvusVectorStore:
     """Vectors in Milvus, kept in step with the catalog.
 
-    Milvus has no transactions, so order replaces them: a version is written before the
-    catalog's commit makes it visible, and removed a grace after a commit retired it. In between
-    searches may return nodes of either; the caller asks the catalog which version is visible.
-    A version whose commit failed stays until the same content is ingested again.
+    Milvus has no transactions, so order replaces them: a version is stored before the catalog's
+    commit makes it visible, and removed a grace after a commit retired it. In between searches
+    may return nodes of either; the caller asks the catalog which version is visible. What is
+    stored counts as retired until it is published, so that a version whose commit never happens
+    goes too. No transaction of the catalog is open while Milvus takes vectors.
 
     Document frequencies are those of the whole namespace (in Milvus Lite: of each segment), so
     that scores depend a little on knowledge bases outside of the scope.
 
     :param database: in Milvus; one per namespace.
-    :param grace: seconds between retirement and removal; longer than any call takes.
+    :param grace: seconds between retirement and removal; longer than any call takes, and at
+        least twice ``timeout``, so that slow storing is noticed before it is over.
     :param timeout: seconds one request may take.
     """
 
@@ -68,9 +66,9 @@ class MilvusVectorStore:
         self._catalog = catalog
         self._milvus = MilvusConnection(uri, token, database, timeout)
         self._timeout = timeout
-        self._grace = grace
-        self._clock = clock
-        self._writing = threading.Lock()  # Milvus Lite asks for it, servers do not mind
+        self._retirements = Retirements(catalog, grace, clock)
+        # Milvus Lite asks for it, servers do not mind. Taken before transactions, never inside.
+        self._writing = threading.Lock()
         self._loaded: set[str] = set()
 
     def ensure(self, collection: Collection) -> None:
@@ -83,33 +81,31 @@ class MilvusVectorStore:
             )
             self._loaded.add(collection.name)
 
-    def write(self, tx: Connection, collection: Collection, rows: VersionRows) -> None:
+    def stage(self, collection: Collection, rows: VersionRows) -> None:
         check_rows(collection, rows)
-        # First of all: a sweep that is under way holds this row until it is done.
-        self._forget_retirements(tx, collection.name, [rows.version_id])
+        version = (collection.name, rows.version_id)
+        due_at = self._retirements.begin(*version)
         if collection.name not in self._loaded:
             self.ensure(collection)
-        with self._writing, self._milvus.client() as client:
+        with self._milvus.client() as client:
             for start in range(0, len(rows.node_ids), _BATCH):
                 batch = _entities(collection, rows, slice(start, start + _BATCH))
-                client.upsert(collection.name, batch, timeout=self._timeout)
-            self._confirm(client, collection, rows)
-            if self._milvus.embedded_engine:
-                # There every search walks over unflushed rows; servers limit explicit flushes.
-                client.flush(collection.name, timeout=self._timeout)
+                with self._writing:
+                    client.upsert(collection.name, batch, timeout=self._timeout)
+                due_at = self._retirements.prolong(*version, due_at)
+            with self._writing:
+                self._confirm(client, collection, rows)
+                if self._milvus.embedded_engine:
+                    # There every search walks over unflushed rows; servers limit flushes.
+                    client.flush(collection.name, timeout=self._timeout)
+        self._retirements.prolong(*version, due_at)
+
+    def write(self, tx: Connection, collection: Collection, rows: VersionRows) -> None:
+        if not self._retirements.cancel(tx, collection.name, rows.version_id):
+            raise too_late()
 
     def retire(self, tx: Connection, collection: Collection, version_ids: Sequence[str]) -> None:
-        if not version_ids:
-            return
-        self._forget_retirements(tx, collection.name, version_ids)
-        same = {
-            "namespace": self._catalog.namespace,
-            "collection": collection.name,
-            "due_at": self._clock() + self._grace,
-        }
-        tx.execute(
-            insert(retirements), [same | {"version_id": version} for version in set(version_ids)]
-        )
+        self._retirements.note(tx, collection.name, version_ids)
 
     def search_dense(
         self, collection: Collection, vector: Vector, scope: Scope, limit: int
@@ -143,14 +139,16 @@ class MilvusVectorStore:
         """Milvus keeps itself up to date."""
 
     def sweep(self) -> int:
-        with self._catalog.read() as connection:
-            if not self._due(connection):  # mostly so; do not queue behind writers for it
-                return 0
-        with self._catalog.write() as tx:
-            due = self._due(tx, locked=True)
+        if not self._retirements.any_due():
+            return 0
+        with (
+            self._milvus.client() as client,
+            self._writing,
+            self._catalog.write() as tx,
+        ):
+            due = self._retirements.take_due(tx)
             for name, version_ids in due.items():
-                self._remove(name, version_ids)
-                self._forget_retirements(tx, name, version_ids)
+                self._remove(client, name, version_ids)
         return sum(map(len, due.values()))
 
     def close(self) -> None:
@@ -214,39 +212,10 @@ class MilvusVectorStore:
         )
         return int(rows[0]["count(*)"])
 
-    def _due(self, connection: Connection, *, locked: bool = False) -> dict[str, list[str]]:
-        """Versions whose grace is over, by collection.
-
-        :param locked: keep others from changing their retirements until the transaction ends.
-        """
-        query = (
-            select(retirements.c.collection, retirements.c.version_id)
-            .where(
-                retirements.c.namespace == self._catalog.namespace,
-                retirements.c.due_at <= self._clock(),
-            )
-            .order_by(retirements.c.due_at)
-            .limit(_SWEPT)
-        )
-        due: defaultdict[str, list[str]] = defaultdict(list)
-        for name, version_id in connection.execute(query.with_for_update() if locked else query):
-            due[name].append(version_id)
-        return due
-
-    def _remove(self, name: str, version_ids: Sequence[str]) -> None:
-        with self._writing, self._milvus.client() as client:
-            if client.has_collection(name, timeout=self._timeout):
-                expression = filters.is_in(Field.VERSION_ID, version_ids)
-                client.delete(name, filter=expression, timeout=self._timeout)
-
-    def _forget_retirements(self, tx: Connection, name: str, version_ids: Sequence[str]) -> None:
-        tx.execute(
-            delete(retirements).where(
-                retirements.c.namespace == self._catalog.namespace,
-                retirements.c.collection == name,
-                any_of(retirements.c.version_id, version_ids),
-            )
-        )
+    def _remove(self, client: Any, name: str, version_ids: Sequence[str]) -> None:
+        if client.has_collection(name, timeout=self._timeout):
+            expression = filters.is_in(Field.VERSION_ID, version_ids)
+            client.delete(name, filter=expression, timeout=self._timeout)
 
 
 def _entities(collection: Collection, rows: VersionRows, span: slice) -> list[dict[str, Any]]:

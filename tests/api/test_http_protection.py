@@ -1,0 +1,97 @@
+"""Serving over HTTP without serving strangers."""
+
+from __future__ import annotations
+
+import pytest
+from e2e.product import Deployment, HttpServer, Launcher, free_port, run_cli
+
+#: Headers a browser sends when a page of another site calls this server.
+EVIL = {
+    "host": {"host": "evil.example"},
+    "host-with-port": {"host": "evil.example:8001"},
+    "host-lookalike": {"host": "127.0.0.1.evil.example"},
+    "origin": {"origin": "http://evil.example"},
+    "origin-null": {"origin": "null"},
+    "origin-lookalike": {"origin": "http://localhost.evil.example"},
+    "rebinding": {"host": "evil.example", "origin": "http://evil.example"},
+}
+
+
+@pytest.fixture(scope="module")
+def server(shared_deployment: Deployment, shared_launcher: Launcher) -> HttpServer:
+    return shared_launcher.http(shared_deployment)
+
+
+@pytest.mark.parametrize("headers", EVIL.values(), ids=EVIL)
+def test_mcp_refuses_other_hosts_and_origins(server: HttpServer, headers: dict[str, str]) -> None:
+    response = server.post("tools/list", {}, headers)
+    assert response.status_code in (403, 421)
+    assert "core_query" not in response.text
+
+
+@pytest.mark.parametrize("path", ["/mcp/tools", "/health", "/health/plugins", "/openapi.json"])
+@pytest.mark.parametrize("headers", EVIL.values(), ids=EVIL)
+def test_every_other_route_refuses_them_too(
+    server: HttpServer, path: str, headers: dict[str, str]
+) -> None:
+    assert server.get(path, **headers).status_code in (403, 421)
+
+
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "[::1]"])
+def test_the_own_names_of_the_machine_are_served(server: HttpServer, name: str) -> None:
+    own = {"host": f"{name}:{server.port}", "origin": f"http://{name}:{server.port}"}
+    assert server.post("tools/list", {}, own).status_code == 200
+    assert server.get("/health/live", **own).status_code == 200
+
+
+@pytest.mark.parametrize("face", ["serve", "mcp"])
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org", ""])
+def test_a_bind_beyond_loopback_without_authentication_refuses_to_start(
+    deployment: Deployment, face: str, host: str
+) -> None:
+    section = "server" if face == "serve" else "mcp"
+    home = deployment.with_settings(**{f"{section}__host": host, f"{section}__port": free_port()})
+    result = run_cli(home, face)
+    assert (result.returncode, result.stdout) == (1, "")
+    (error,) = result.stderr.splitlines()
+    assert error.startswith("Error [config_invalid]: ")
+    assert "without authentication" in error and "auth.allow_anonymous" in error
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"auth.enabled": True}, "no authentication yet"),
+        ({"auth.enabled": True, "auth.allow_anonymous": True}, "no authentication yet"),
+        ({"mcp.workers": 2}, "mcp.workers above 1"),
+    ],
+    ids=["auth", "auth-and-anonymous", "workers"],
+)
+@pytest.mark.parametrize("face", ["serve", "mcp"])
+def test_what_this_release_cannot_do_refuses_to_start(
+    deployment: Deployment, face: str, settings: dict[str, object], words: str
+) -> None:
+    home = Deployment(deployment.home, settings)
+    result = run_cli(home, face, "--port", str(free_port()))
+    assert (result.returncode, result.stdout) == (1, "")
+    (error,) = result.stderr.splitlines()
+    assert error.startswith("Error [config_invalid]: ") and words in error
+
+
+def test_a_taken_port_ends_the_start_with_a_reason(
+    shared_deployment: Deployment, server: HttpServer
+) -> None:
+    result = run_cli(shared_deployment, "serve", "--port", str(server.port))
+    assert result.returncode == 1
+    (error,) = [line for line in result.stderr.splitlines() if line.startswith("Error ")]
+    assert f"127.0.0.1:{server.port}" in error
+    assert "Traceback" not in result.stderr
+
+
+def test_an_anonymous_bind_beyond_loopback_must_be_asked_for(
+    deployment: Deployment, launcher: Launcher
+) -> None:
+    home = deployment.with_settings(auth__allow_anonymous=True)
+    server = launcher.http(home, "--host", "0.0.0.0")
+    assert "core_query" in server.tools()
+    assert server.post("tools/list", {}, {"host": "evil.example"}).status_code == 421

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from fake_packs import manifest, run_python, write_distribution, write_pack
 
 from eagle_rag_core.plugins.discovery import discover, installed_namespaces
 from eagle_rag_core.plugins.states import PackRecord, PackState
@@ -23,7 +22,7 @@ def only(*folders: Path, core_version: str = "1.0") -> PackRecord:
 
 
 def test_a_sound_pack_is_described_without_importing_it(tmp_path: Path) -> None:
-    package = write_pack(tmp_path, "biomed", body="raise SystemExit('imported')")
+    package = write_pack(tmp_path, "biomed", code="raise SystemExit('imported')")
     record = only(tmp_path)
     assert record.state is PackState.DISCOVERED
     assert record.namespace == "biomed"
@@ -38,7 +37,7 @@ def test_a_sound_pack_is_described_without_importing_it(tmp_path: Path) -> None:
 
 def test_namespaces_are_listed_for_implicit_profiles_even_of_broken_packs(tmp_path: Path) -> None:
     write_pack(tmp_path, "biomed")
-    write_pack(tmp_path, "law", text="")
+    write_pack(tmp_path, "law", manifest="")
     write_distribution(tmp_path, "bad", entry_points=b"[eagle_rag.packs]\n\xff = x:y")
     assert discover([str(tmp_path)]).namespaces == ["biomed", "law"]
     assert installed_namespaces([str(tmp_path)]) == ["biomed", "law"]
@@ -131,7 +130,7 @@ def test_a_pack_without_metadata_is_invalid_and_shown(tmp_path: Path) -> None:
 
 def test_a_manifest_missing_from_the_package_is_explained(tmp_path: Path) -> None:
     """Reported as napari/npe2#190."""
-    write_pack(tmp_path, "biomed", text="")
+    write_pack(tmp_path, "biomed", manifest="")
     record = only(tmp_path)
     assert record.state is PackState.INVALID
     assert "eagle-pack.toml is not in the installed package" in record.reason
@@ -139,7 +138,7 @@ def test_a_manifest_missing_from_the_package_is_explained(tmp_path: Path) -> Non
 
 def test_a_manifest_of_another_namespace_is_refused(tmp_path: Path) -> None:
     """Reported as napari/npe2#190."""
-    write_pack(tmp_path, "biomed", text=manifest("bio"))
+    write_pack(tmp_path, "biomed", manifest=pack_manifest("bio"))
     record = only(tmp_path)
     assert record.state is PackState.INVALID
     assert "'bio'" in record.reason
@@ -147,7 +146,7 @@ def test_a_manifest_of_another_namespace_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_wrong_manifest_makes_the_pack_invalid_with_the_key(tmp_path: Path) -> None:
-    write_pack(tmp_path, "biomed", text=manifest("biomed", pack='titel = "x"'))
+    write_pack(tmp_path, "biomed", manifest=pack_manifest("biomed", pack='titel = "x"'))
     assert "pack.titel" in only(tmp_path).reason
 
 
@@ -188,7 +187,7 @@ def test_an_incompatible_pack_is_told_in_one_line(
 
 def test_the_pack_api_is_checked_before_import(tmp_path: Path) -> None:
     """Reported as open-telemetry/opentelemetry-python-contrib#529."""
-    write_pack(tmp_path, "biomed", text=manifest("biomed", api=">=2"), body="raise SystemExit")
+    write_pack(tmp_path, "biomed", manifest=pack_manifest("biomed", api=">=2"), code="raise SystemExit")
     record = only(tmp_path)
     assert record.state is PackState.INCOMPATIBLE
     assert "pack API >=2" in record.reason
@@ -197,7 +196,7 @@ def test_the_pack_api_is_checked_before_import(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["core", "eagle", "mcp", "Biomed", "bio-med", "core_more"])
 def test_bad_namespaces_are_refused_not_repaired(tmp_path: Path, name: str) -> None:
     """Reported as HKUDS/nanobot#4618."""
-    write_pack(tmp_path, name, package="some_pack", text=manifest("biomed"))
+    write_pack(tmp_path, name, package="some_pack", manifest=pack_manifest("biomed"))
     record = only(tmp_path)
     assert record.state is PackState.INVALID
     assert repr(name) in record.reason

@@ -62,7 +62,7 @@ def install(
     package.mkdir(parents=True)
     (project / "pyproject.toml").write_text(pyproject, "utf-8")
     (package / "__init__.py").write_text(code("demo"), "utf-8")
-    (package / "eagle-pack.toml").write_text(manifest("demo"), "utf-8")
+    (package / "eagle-pack.toml").write_text(pack_manifest("demo"), "utf-8")
     backend = "hatchling.build" if "hatchling" in pyproject else "setuptools.build_meta"
     built = subprocess.run(
         [

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_packs import code, manifest, run_python, write_pack
 from typing_extensions import TypedDict
 
 from eagle_rag_core.errors import ConfigError, PluginError
@@ -149,7 +148,7 @@ def source(
     pack = options and f'options = "{options}"'
     return explicit_pack(
         Pack(namespace, **replaced),
-        manifest(namespace, more=MORE, pack=pack),
+        pack_manifest(namespace, more=MORE, pack=pack),
         distribution=f"eagle-rag-{namespace}",
         version=version,
     )
@@ -216,7 +215,7 @@ class TestExposure:
         """Reported as gptme/gptme#3193 and pytest-dev/pytest#1479."""
         for namespace in ("biomed", "law", "bi"):
             write_pack(tmp_path, namespace)
-        write_pack(tmp_path, "broken", body="raise RuntimeError('broken')")
+        write_pack(tmp_path, "broken", code="raise RuntimeError('broken')")
         result = run_python(
             """
             import json, sys
@@ -272,7 +271,7 @@ class TestIsolation:
     ) -> None:
         monkeypatch.syspath_prepend(str(tmp_path))
         name = f"pack_{abs(hash(body))}"
-        write_pack(tmp_path, "broken", body=body, package=name)
+        write_pack(tmp_path, "broken", code=body, package=name)
         write_pack(tmp_path, "sound", package=f"{name}_sound")
         manager = PluginManager(
             PluginSettings(enabled=["broken", "sound"]), discovered=discover([str(tmp_path)])
@@ -294,7 +293,7 @@ class TestIsolation:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.syspath_prepend(str(tmp_path))
-        write_pack(tmp_path, "bare", package="pack_without_pack", body="")
+        write_pack(tmp_path, "bare", package="pack_without_pack", code="")
         manager = PluginManager(
             PluginSettings(enabled=["bare"]), discovered=discover([str(tmp_path)])
         )
@@ -317,7 +316,7 @@ class TestIsolation:
 
         manager = loaded(
             PluginSettings(enabled=["biomed"]),
-            explicit_pack(Hasty("biomed"), manifest("biomed", more=MORE)),
+            explicit_pack(Hasty("biomed"), pack_manifest("biomed", more=MORE)),
         )
         reason = record_of(manager, "biomed").reason
         assert "register_tools: Pack 'biomed' used ctx.records before" in reason
@@ -326,13 +325,8 @@ class TestIsolation:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
         monkeypatch.syspath_prepend(str(tmp_path))
-        talk = code("loud").replace(
-            "    def register_tools(self, ctx):",
-            ("    def register_tools(self, ctx):\n        print('registering')"),
-        )
-        write_pack(
-            tmp_path, "loud", package="loud_pack_that_prints", body="print('importing')\n" + talk
-        )
+        talk = pack_code("loud", at_import="print('importing')", in_hook="print('registering')")
+        write_pack(tmp_path, "loud", package="loud_pack_that_prints", code=talk)
         manager = PluginManager(
             PluginSettings(enabled=["loud"]), discovered=discover([str(tmp_path)])
         )
@@ -469,7 +463,7 @@ class TestRegistration:
 
         manager = loaded(
             PluginSettings(enabled=["biomed"]),
-            explicit_pack(Writer("biomed"), manifest("biomed", more=MORE)),
+            explicit_pack(Writer("biomed"), pack_manifest("biomed", more=MORE)),
         )
         assert "'biomed_delete_things' is refused" in record_of(manager, "biomed").reason
 
@@ -501,17 +495,9 @@ class TestOptions:
 
         def load(options: dict[str, Any], target: str = "{}.settings:Options") -> PluginManager:
             line = target and f'options = "{target.format(package)}"'
-            body = code("opt").replace(
-                "class Pack:",
-                (
-                    "class Pack:\n"
-                    "    @hookimpl\n"
-                    "    def register_health(self, ctx):\n"
-                    "        Pack.options = ctx.options\n"
-                    "        return []\n"
-                ),
-            )
-            write_pack(tmp_path, "opt", package=package, body=body, text=manifest("opt", pack=line))
+            code = pack_code("opt", in_hook="Pack.options = ctx.options")
+            manifest = pack_manifest("opt", pack=line)
+            write_pack(tmp_path, "opt", package=package, code=code, manifest=manifest)
             (tmp_path / package / "settings.py").write_text(
                 "\n".join(part.strip("\n")[4:] for part in self.OPTIONS.splitlines()), "utf-8"
             )
@@ -577,7 +563,7 @@ def test_services_are_bound_per_namespace_after_loading() -> None:
     packs = [Pack("biomed"), Pack("law")]
     manager = loaded(
         PluginSettings(enabled=["biomed", "law"]),
-        *(explicit_pack(pack, manifest(pack.namespace, more=MORE)) for pack in packs),
+        *(explicit_pack(pack, pack_manifest(pack.namespace, more=MORE)) for pack in packs),
     )
     # The records reader stands in for one of its namespace.
     manager.bind(lambda namespace: PackServices(records=namespace, search=None))  # type: ignore[arg-type]
@@ -589,7 +575,7 @@ def test_decisions_of_packs_are_collected() -> None:
     pack = Pack("biomed")
     manager = PluginManager(
         PluginSettings(enabled=["biomed"]),
-        packs=[explicit_pack(pack, manifest("biomed", more=MORE))],
+        packs=[explicit_pack(pack, pack_manifest("biomed", more=MORE))],
         clock=lambda: 7.0,
     )
     manager.load()
@@ -641,14 +627,14 @@ def test_explicit_packs_need_no_metadata() -> None:
 
 
 def test_an_explicit_pack_for_another_api_is_not_loaded() -> None:
-    pack = explicit_pack(Pack("biomed"), manifest("biomed", api=">=2", more=MORE))
+    pack = explicit_pack(Pack("biomed"), pack_manifest("biomed", api=">=2", more=MORE))
     manager = loaded(PluginSettings(enabled=["biomed"]), pack)
     assert record_of(manager, "biomed").state is PackState.INCOMPATIBLE
 
 
 def test_a_survey_imports_nothing(tmp_path: Path) -> None:
     """Reported as simonw/llm#1280."""
-    write_pack(tmp_path, "biomed", body="raise SystemExit")
+    write_pack(tmp_path, "biomed", code="raise SystemExit")
     (record,) = survey(PluginSettings(enabled=["biomed"]), discovered=discover([str(tmp_path)]))
     assert record.state is PackState.DISCOVERED
     assert "biomed_pack" not in sys.modules

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from fake_packs import DECLARED, manifest
 from pydantic import BaseModel
 
 from eagle_rag_core.errors import PluginError
@@ -55,27 +54,27 @@ def test_a_full_manifest() -> None:
     ("text", "message"),
     [
         ("schema = ", "not valid TOML"),
-        (manifest("biomed").replace("schema = 1", "schema = 2"), "schema must be 1"),
-        (manifest("biomed").replace("schema = 1", ""), "'schema' is missing"),
-        (manifest("biomed", pack='titel = "x"'), "no key 'pack.titel'; did you mean 'title'?"),
-        (manifest("biomed") + '[need]\nenv=["X"]', "no key 'need'; did you mean 'needs'?"),
+        (pack_manifest("biomed").replace("schema = 1", "schema = 2"), "schema must be 1"),
+        (pack_manifest("biomed").replace("schema = 1", ""), "'schema' is missing"),
+        (pack_manifest("biomed", pack='titel = "x"'), "no key 'pack.titel'; did you mean 'title'?"),
+        (pack_manifest("biomed") + '[need]\nenv=["X"]', "no key 'need'; did you mean 'needs'?"),
         (
-            manifest("biomed", more=DECLARED.replace("effect", "efect")),
+            pack_manifest("biomed", more=DECLARED.replace("effect", "efect")),
             r"no key 'tools\[0\].efect'; did you mean 'effect'\?|'tools\[0\].effect' is missing",
         ),
-        (manifest("biomed", more=DECLARED.replace('"read"', '"write"')), "effect must be 'read'"),
-        (manifest("biomed", more=DECLARED + DECLARED), "query_things is declared twice"),
-        (manifest("core"), "pack.namespace: The namespace 'core' is reserved"),
-        (manifest("biomed", api="one"), "api must be a version specifier"),
-        (manifest("biomed", api=""), "api must be a version specifier"),
-        (manifest("biomed", pack='options = "pkg.Options"'), '"package.module:Class"'),
-        (manifest("biomed", more='[[records]]\nkind = "a"\nfields = []'), r"records\[0\].fields"),
+        (pack_manifest("biomed", more=DECLARED.replace('"read"', '"write"')), "effect must be 'read'"),
+        (pack_manifest("biomed", more=DECLARED + DECLARED), "query_things is declared twice"),
+        (pack_manifest("core"), "pack.namespace: The namespace 'core' is reserved"),
+        (pack_manifest("biomed", api="one"), "api must be a version specifier"),
+        (pack_manifest("biomed", api=""), "api must be a version specifier"),
+        (pack_manifest("biomed", pack='options = "pkg.Options"'), '"package.module:Class"'),
+        (pack_manifest("biomed", more='[[records]]\nkind = "a"\nfields = []'), r"records\[0\].fields"),
         (
-            manifest("biomed", more='[[records]]\nkind = "a"\nfields = [{name="x", type="date"}]'),
+            pack_manifest("biomed", more='[[records]]\nkind = "a"\nfields = [{name="x", type="date"}]'),
             r"records\[0\].fields\[0\].type must be 'string', 'integer', 'number' or 'boolean'",
         ),
         (
-            manifest("biomed", more=DECLARED.replace("query_things", "Query-Things")),
+            pack_manifest("biomed", more=DECLARED.replace("query_things", "Query-Things")),
             r"tools\[0\].name",
         ),
     ],

@@ -108,12 +108,10 @@ class Retirements:
         }
         return {collection: found for collection, found in removable.items() if found}
 
-    def _due(self) -> Select[tuple[str, str]]:
+    def _due(self) -> Select[str, str]:
         return (
             select(table.c.collection, table.c.version_id)
-            .where(
-                table.c.namespace == self._catalog.namespace, table.c.due_at <= self._clock()
-            )
+            .where(table.c.namespace == self._catalog.namespace, table.c.due_at <= self._clock())
             .order_by(table.c.due_at)
             .limit(_SWEPT)
         )
@@ -139,17 +137,11 @@ def too_late() -> StorageError:
 
 
 def _insert_or_replace(tx: Connection) -> Any:
-    """Both databases have this statement, but SQLAlchemy has it once for each."""
-    if tx.dialect.name == "sqlite":
-        from sqlalchemy.dialects import sqlite
+    """One statement for both databases, of which SQLAlchemy has one for each."""
+    from sqlalchemy.dialects import postgresql, sqlite
 
-        added = sqlite.insert(table)
-        return added.on_conflict_do_update(
-            index_elements=table.primary_key, set_={"due_at": added.excluded.due_at}
-        )
-    from sqlalchemy.dialects import postgresql
-
-    added_there = postgresql.insert(table)
-    return added_there.on_conflict_do_update(
-        index_elements=table.primary_key, set_={"due_at": added_there.excluded.due_at}
+    dialect: Any = sqlite if tx.dialect.name == "sqlite" else postgresql
+    added = dialect.insert(table)
+    return added.on_conflict_do_update(
+        index_elements=table.primary_key, set_={"due_at": added.excluded.due_at}
     )

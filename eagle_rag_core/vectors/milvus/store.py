@@ -46,7 +46,7 @@ class MilvusVectorStore:
 
     :param database: in Milvus; one per namespace.
     :param grace: seconds between retirement and removal; longer than any call takes, and at
-        least twice ``timeout``, so that slow storing is noticed before it is over.
+        least twice ``timeout``: it is prolonged between requests once half of it is gone.
     :param timeout: seconds one request may take.
     """
 
@@ -91,8 +91,8 @@ class MilvusVectorStore:
             for start in range(0, len(rows.node_ids), _BATCH):
                 batch = _entities(collection, rows, slice(start, start + _BATCH))
                 with self._writing:
+                    due_at = self._retirements.prolong(*version, due_at)
                     client.upsert(collection.name, batch, timeout=self._timeout)
-                due_at = self._retirements.prolong(*version, due_at)
             with self._writing:
                 self._confirm(client, collection, rows)
                 if self._milvus.embedded_engine:
@@ -141,11 +141,7 @@ class MilvusVectorStore:
     def sweep(self) -> int:
         if not self._retirements.any_due():
             return 0
-        with (
-            self._milvus.client() as client,
-            self._writing,
-            self._catalog.write() as tx,
-        ):
+        with self._milvus.client() as client, self._writing, self._catalog.write() as tx:
             due = self._retirements.take_due(tx)
             for name, version_ids in due.items():
                 self._remove(client, name, version_ids)

@@ -19,7 +19,7 @@ import random
 import resource
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +27,7 @@ import numpy as np
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.types import Scope
 from eagle_rag_core.vectors.local.store import LocalVectorStore
-from eagle_rag_core.vectors.store import Collection, VersionRows
+from eagle_rag_core.vectors.store import Collection, VectorStore, VersionRows
 
 KBS = 10
 ROWS_PER_DOCUMENT = 10
@@ -94,8 +94,7 @@ def measure(rows: int, dim: int, searches: int, folder: Path) -> None:
     one = Scope(kbs=frozenset({"kb0"}))
     writes = []
     for number in range(min(searches, 200)):
-        with catalog.write() as tx:
-            store.write(tx, collection, version(rows + number, 1, dim))
+        publish(catalog, store, collection, [version(rows + number, 1, dim)])
         writes.append(timed(lambda: store.count(collection, one)))
     report(rows, "refresh after a one-row write", writes)
     report(
@@ -118,12 +117,24 @@ def measure(rows: int, dim: int, searches: int, folder: Path) -> None:
     catalog.close()
 
 
-def fill(catalog: Catalog, store: LocalVectorStore, collection: Collection, rows: int) -> None:
+def fill(catalog: Catalog, store: VectorStore, collection: Collection, rows: int) -> None:
     documents = range(rows // ROWS_PER_DOCUMENT)
     for start in range(0, len(documents), 200):
-        with catalog.write() as tx:
-            for number in documents[start : start + 200]:
-                store.write(tx, collection, version(number, ROWS_PER_DOCUMENT, collection.dim))
+        made = [
+            version(number, ROWS_PER_DOCUMENT, collection.dim)
+            for number in documents[start : start + 200]
+        ]
+        publish(catalog, store, collection, made)
+
+
+def publish(
+    catalog: Catalog, store: VectorStore, collection: Collection, versions: Sequence[VersionRows]
+) -> None:
+    for staged in versions:
+        store.stage(collection, staged)
+    with catalog.write() as tx:
+        for staged in versions:
+            store.write(tx, collection, staged)
 
 
 def version(number: int, rows: int, dim: int) -> VersionRows:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from eagle_rag_core.calls.pipeline import CallPipeline
+from eagle_rag_core.errors import EagleError
 from eagle_rag_core.plugins import PluginManager
 from eagle_rag_core.plugins.context import PackServices
 from eagle_rag_core.plugins.mcp_registry import tool_definitions
@@ -53,7 +54,10 @@ class EagleApp:
         )
         self._exposed = self._register_tools()
         self.pipeline = CallPipeline(
-            settings, {spec.name: spec for spec in self._exposed}, self._call_log
+            settings,
+            {spec.name: spec for spec in self._exposed},
+            self._call_log,
+            ready=self._ready_for_call,
         )
 
     @classmethod
@@ -132,14 +136,13 @@ class EagleApp:
 
     def health(self) -> dict[str, Any]:
         """State of the engine's parts, for ``/health``."""
-        from eagle_rag_core.errors import EagleError
-
         try:
             engine = self.engine()
             with engine.catalog.read():
                 pass
         except EagleError as error:
-            return {"status": "failed", "code": str(error.code), "detail": error.message}
+            detail = _for_callers(error).message
+            return {"status": "failed", "code": str(error.code), "detail": detail}
         packs = engine.packs.report()
         well = all(pack["status"] == "ok" for pack in packs.values())
         return {
@@ -181,14 +184,26 @@ class EagleApp:
         registry.freeze()
         return registry.exposed(self.settings.namespace, read_only=self.settings.mcp.read_only)
 
+    def _ready_for_call(self) -> None:
+        """Build the engine if need be: a pack's tool may use it through its context only.
+
+        :raises EagleError: it cannot be built.
+        """
+        try:
+            self.engine()
+        except EagleError as error:
+            raise _for_callers(error) from error
+
     def _begin(self) -> None:
         try:
             engine = self.engine()
             if not self._closed:
                 engine.start()
                 engine.warm()
+        # A call will meet the same fault and tell its caller; here it can only be logged.
+        except EagleError as error:
+            _LOG.error("The engine could not be started in the background: %s", error.message)
         except Exception:
-            # A call will meet the same fault and tell its caller; here it can only be logged.
             _LOG.exception("The engine could not be started in the background")
 
     def _services_of_pack(self, namespace: str) -> PackServices:
@@ -200,6 +215,19 @@ class EagleApp:
             records=ScopedRecords(engine.catalog, namespace),
             search=ScopedSearch(engine.catalog, engine.orchestrator),
         )
+
+
+def _for_callers(error: EagleError) -> EagleError:
+    """An error of the start without the folders of this machine, which the log names."""
+    if not _ABSOLUTE_PATH.search(error.message):
+        return error
+    _LOG.error("The engine cannot be built: %s", error.message)
+    return type(error)(
+        "This deployment cannot be opened; its log says why.",
+        code=error.code,
+        retryable=error.retryable,
+        retry_after_s=error.retry_after_s,
+    )
 
 
 def _public(record: PackRecord) -> dict[str, Any]:

@@ -73,18 +73,27 @@ def check_exposure(settings: Settings, host: str) -> None:
 
 
 def serve_http(app: EagleApp, *, host: str, port: int) -> None:
-    """Serve until SIGINT or SIGTERM; calls in flight may finish."""
+    """Serve until SIGINT or SIGTERM; calls in flight may finish.
+
+    :raises ConfigError: see :func:`check_exposure`; or the address cannot be bound.
+    """
     import uvicorn
 
     check_exposure(app.settings, host)
-    uvicorn.run(
-        build_http_app(app, host=host),
-        host=host,
-        port=port,
-        log_config=None,
-        access_log=False,
-        timeout_graceful_shutdown=15,
-    )
+    try:
+        uvicorn.run(
+            build_http_app(app, host=host),
+            host=host,
+            port=port,
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=15,
+        )
+    except SystemExit:  # uvicorn has logged the system's reason
+        raise ConfigError(
+            f"The server cannot listen on {host}:{port}: another program uses the port, or the "
+            "address is not one of this machine. Choose another one with --host and --port."
+        ) from None
 
 
 def _is_loopback(host: str) -> bool:

@@ -45,7 +45,7 @@ def operation_of(tool: str) -> str:
 
 def failure(tool: str, error: BaseException, *, as_list: bool) -> CallOutcome:
     """Turn an exception into an error outcome; foreign exceptions keep their text to the log."""
-    known = error if isinstance(error, EagleError) else _unexpected(tool, error)
+    known = error if isinstance(error, EagleError) else unexpected(tool, error)
     payload = {
         "error": _error_text(tool, known),
         "code": str(known.code),
@@ -76,7 +76,8 @@ class _Unexpected(EagleError):
         self.shown_as = type(error).__name__
 
 
-def _unexpected(tool: str, error: BaseException) -> EagleError:
+def unexpected(tool: str, error: BaseException) -> EagleError:
+    """What callers learn of a foreign exception; its text and traceback go to the log."""
     log_id = secrets.token_hex(6)
     _LOG.error("Unexpected failure %s in %s", log_id, tool, exc_info=error)
     return _Unexpected(error, log_id)

@@ -11,12 +11,12 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from eagle_rag_core.calls.budget import fit
-from eagle_rag_core.calls.outcome import CallOutcome, failure
+from eagle_rag_core.calls.outcome import CallOutcome, failure, unexpected
 from eagle_rag_core.errors import CallTimeout, EagleError, ErrorCode
 from eagle_rag_core.plugins import ToolSpec
 from eagle_rag_core.settings import Settings
@@ -32,15 +32,22 @@ class CallPipeline:
 
     :param tools: the exposed tools by full name; nothing else can be called.
     :param call_log: where calls are recorded; None keeps no record.
+    :param ready: sees to it that everything a tool may use is there; called before each.
     """
 
     def __init__(
-        self, settings: Settings, tools: Mapping[str, ToolSpec], call_log: CallLog | None
+        self,
+        settings: Settings,
+        tools: Mapping[str, ToolSpec],
+        call_log: CallLog | None,
+        *,
+        ready: Callable[[], None] = lambda: None,
     ) -> None:
         self.tools = dict(sorted(tools.items()))
         self._timeout = settings.mcp.tool_timeout
         self._max_tokens = settings.mcp.max_result_tokens
         self._call_log = call_log
+        self._ready = ready
         self._pool = ThreadPoolExecutor(_POOL_SIZE, thread_name_prefix="call")
 
     async def call(
@@ -76,19 +83,33 @@ class CallPipeline:
         values = spec.validate(arguments)
         timeout = spec.timeout or self._timeout
         try:
-            async with asyncio.timeout(timeout) as deadline:
+            async with asyncio.timeout(timeout):
                 with acting_for(caller), due_at(time.monotonic() + timeout):
                     result = await self._invoke(spec, values)
         except TimeoutError:
-            if not deadline.expired():  # the tool's own, not ours
-                raise
             raise CallTimeout(f"The call took longer than {timeout:g} s.") from None
         return fit(spec.dump(result), self._max_tokens)
 
     async def _invoke(self, spec: ToolSpec, values: dict[str, Any]) -> Any:
         context = contextvars.copy_context()
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._pool, lambda: context.run(spec.function, **values))
+        return await loop.run_in_executor(
+            self._pool, lambda: context.run(self._run_tool, spec, values)
+        )
+
+    def _run_tool(self, spec: ToolSpec, values: dict[str, Any]) -> Any:
+        """Run a tool in its thread.
+
+        Only errors of ours leave it: a SystemExit would end the event loop, and asyncio would
+        wait forever for the result of a StopIteration.
+        """
+        try:
+            self._ready()
+            return spec.function(**values)
+        except EagleError:
+            raise
+        except BaseException as error:
+            raise unexpected(spec.name, error) from error
 
     def _audit(
         self,

@@ -73,7 +73,8 @@ def _expand(sources: Sequence[str]) -> Iterator[str]:
     """Folders become their files, hidden ones left out, in a stable order."""
     for source in sources:
         folder = Path(source)
-        if "://" in source or not folder.is_dir():
+        # An empty source, say of an unset variable, is refused; as a path it would mean ".".
+        if not source or "://" in source or not folder.is_dir():
             yield source
             continue
         for path in sorted(folder.rglob("*")):

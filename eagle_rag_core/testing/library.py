@@ -114,7 +114,7 @@ class PackLibrary:
         :raises EagleError: as :meth:`ingest` does.
         """
         path = self._home / "sources" / name
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
         return self.ingest(path, kb_name=kb_name)[0]
 

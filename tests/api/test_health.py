@@ -39,5 +39,5 @@ def test_a_broken_catalog_is_told_and_calls_fail_cleanly(
         assert str(deployment.home) not in response.text
     assert "core_query" in server.tools()
     reply = server.call("core_retrieve_text", query="x")
-    assert (reply.code, reply.error["retryable"]) == ("storage_unavailable", True)
+    assert (reply.code, reply.error["retryable"]) == ("storage_unavailable", False)
     assert_clean(reply, deployment)

@@ -9,6 +9,12 @@ import pytest
 
 from eagle_rag_core.plugins.discovery import discover, installed_namespaces
 from eagle_rag_core.plugins.states import PackRecord, PackState
+from eagle_rag_core.testing import run_python
+from eagle_rag_core.testing.fake_distributions import (
+    pack_manifest,
+    write_distribution,
+    write_pack,
+)
 
 
 def records(*folders: Path, core_version: str = "1.0") -> list[PackRecord]:
@@ -187,7 +193,9 @@ def test_an_incompatible_pack_is_told_in_one_line(
 
 def test_the_pack_api_is_checked_before_import(tmp_path: Path) -> None:
     """Reported as open-telemetry/opentelemetry-python-contrib#529."""
-    write_pack(tmp_path, "biomed", manifest=pack_manifest("biomed", api=">=2"), code="raise SystemExit")
+    write_pack(
+        tmp_path, "biomed", manifest=pack_manifest("biomed", api=">=2"), code="raise SystemExit"
+    )
     record = only(tmp_path)
     assert record.state is PackState.INCOMPATIBLE
     assert "pack API >=2" in record.reason

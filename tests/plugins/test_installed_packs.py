@@ -11,32 +11,34 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_packs import code, manifest, run_python
 
-HATCHLING = """
-[build-system]
-requires = ["hatchling"]
-build-backend = "hatchling.build"
+from eagle_rag_core.testing import run_python
+from eagle_rag_core.testing.fake_distributions import pack_code, pack_manifest
+
+PROJECT = """
 [project]
 name = "eagle-rag-demo"
 version = "1.2"
 [project.entry-points."eagle_rag.packs"]
 demo = "demo_pack:pack"
+"""
+
+HATCHLING = f"""
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+{PROJECT}
 [tool.hatch.build]
 dev-mode-dirs = ["src"]
 [tool.hatch.build.targets.wheel]
 packages = ["src/demo_pack"]
 """
 
-SETUPTOOLS = """
+SETUPTOOLS = f"""
 [build-system]
 requires = ["setuptools"]
 build-backend = "setuptools.build_meta"
-[project]
-name = "eagle-rag-demo"
-version = "1.2"
-[project.entry-points."eagle_rag.packs"]
-demo = "demo_pack:pack"
+{PROJECT}
 [tool.setuptools.packages.find]
 where = ["src"]
 """
@@ -61,7 +63,7 @@ def install(
     package = project / "src" / "demo_pack"
     package.mkdir(parents=True)
     (project / "pyproject.toml").write_text(pyproject, "utf-8")
-    (package / "__init__.py").write_text(code("demo"), "utf-8")
+    (package / "__init__.py").write_text(pack_code("demo"), "utf-8")
     (package / "eagle-pack.toml").write_text(pack_manifest("demo"), "utf-8")
     backend = "hatchling.build" if "hatchling" in pyproject else "setuptools.build_meta"
     built = subprocess.run(

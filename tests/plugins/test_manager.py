@@ -22,6 +22,8 @@ from eagle_rag_core.plugins.sources import PackSource, explicit_pack
 from eagle_rag_core.plugins.specs import tool_spec_of
 from eagle_rag_core.plugins.states import PackRecord, PackState
 from eagle_rag_core.settings.sections import PluginSettings
+from eagle_rag_core.testing import run_python
+from eagle_rag_core.testing.fake_distributions import pack_code, pack_manifest, write_pack
 from eagle_rag_core.types import (
     CollectionView,
     EmbedderSpec,
@@ -213,7 +215,7 @@ class TestExposure:
 
     def test_modules_of_packs_that_are_not_enabled_are_not_imported(self, tmp_path: Path) -> None:
         """Reported as gptme/gptme#3193 and pytest-dev/pytest#1479."""
-        for namespace in ("biomed", "law", "bi"):
+        for namespace in ("physics", "law", "bi"):
             write_pack(tmp_path, namespace)
         write_pack(tmp_path, "broken", code="raise RuntimeError('broken')")
         result = run_python(
@@ -222,7 +224,7 @@ class TestExposure:
             from eagle_rag_core.plugins import PluginManager
             from eagle_rag_core.settings.sections import PluginSettings
 
-            enabled = PluginSettings(enabled=["biomed", "broken"], default_namespace="law")
+            enabled = PluginSettings(enabled=["physics", "broken"], default_namespace="law")
             manager = PluginManager(enabled)
             before = [name for name in sys.modules if name.endswith("_pack")]
             manager.load()
@@ -238,15 +240,15 @@ class TestExposure:
         assert result.returncode == 0, result.stderr
         before, after, states, exposed, enrichers, heavy = json.loads(result.stdout)
         assert before == []
-        assert after == ["biomed_pack", "law_pack"]
-        assert {name: states[name] for name in ("biomed", "law", "bi", "broken")} == {
-            "biomed": "active",
+        assert after == ["law_pack", "physics_pack"]
+        assert {name: states[name] for name in ("physics", "law", "bi", "broken")} == {
+            "physics": "active",
             "law": "active",
             "bi": "not-in-profile",
             "broken": "import-failed",
         }
         assert exposed == ["law_query_things"]
-        assert enrichers == ["biomed", "law"]
+        assert enrichers == ["physics", "law"]
         assert heavy == []
 
 

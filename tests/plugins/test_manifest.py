@@ -8,6 +8,7 @@ from pydantic import BaseModel
 from eagle_rag_core.errors import PluginError
 from eagle_rag_core.plugins import manifest as module
 from eagle_rag_core.plugins.manifest import parse_manifest
+from eagle_rag_core.testing.fake_distributions import DECLARED, pack_manifest
 
 FULL = """
 schema = 1
@@ -62,15 +63,23 @@ def test_a_full_manifest() -> None:
             pack_manifest("biomed", more=DECLARED.replace("effect", "efect")),
             r"no key 'tools\[0\].efect'; did you mean 'effect'\?|'tools\[0\].effect' is missing",
         ),
-        (pack_manifest("biomed", more=DECLARED.replace('"read"', '"write"')), "effect must be 'read'"),
+        (
+            pack_manifest("biomed", more=DECLARED.replace('"read"', '"write"')),
+            "effect must be 'read'",
+        ),
         (pack_manifest("biomed", more=DECLARED + DECLARED), "query_things is declared twice"),
         (pack_manifest("core"), "pack.namespace: The namespace 'core' is reserved"),
         (pack_manifest("biomed", api="one"), "api must be a version specifier"),
         (pack_manifest("biomed", api=""), "api must be a version specifier"),
         (pack_manifest("biomed", pack='options = "pkg.Options"'), '"package.module:Class"'),
-        (pack_manifest("biomed", more='[[records]]\nkind = "a"\nfields = []'), r"records\[0\].fields"),
         (
-            pack_manifest("biomed", more='[[records]]\nkind = "a"\nfields = [{name="x", type="date"}]'),
+            pack_manifest("biomed", more='[[records]]\nkind = "a"\nfields = []'),
+            r"records\[0\].fields",
+        ),
+        (
+            pack_manifest(
+                "biomed", more='[[records]]\nkind = "a"\nfields = [{name="x", type="date"}]'
+            ),
             r"records\[0\].fields\[0\].type must be 'string', 'integer', 'number' or 'boolean'",
         ),
         (

@@ -4,42 +4,26 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Sequence
-from typing import Any
+from unittest.mock import create_autospec
 
 import pytest
 
 from eagle_rag_core.errors import PluginError
 from eagle_rag_core.plugins import PackContext
-from eagle_rag_core.plugins.context import KEPT_DECISIONS, PackAudit, PackServices
-from eagle_rag_core.types import Hit, Record, Where
+from eagle_rag_core.plugins.context import (
+    KEPT_DECISIONS,
+    LanguageModel,
+    PackAudit,
+    PackServices,
+    RecordsReader,
+    SearchReader,
+)
 
 
-class Records:
-    def find(
-        self,
-        kind: str,
-        where: Where | None = None,
-        *,
-        kb_name: str = "",
-        document_ids: Sequence[str] = (),
-        limit: int = 100,
-    ) -> list[Record]:
-        return [Record(kind, dict(where or {}), {}, kb_name, "d", "n")]
-
-    def count(self, kind: str, where: Where | None = None, **_: Any) -> int:
-        return 1
-
-    def values(self, kind: str, field: str, **_: Any) -> list[tuple[Any, int]]:
-        return [(field, 1)]
-
-
-class Search:
-    def text(self, query: str, **_: Any) -> list[Hit]:
-        return []
-
-    def passages(self, node_ids: Sequence[str]) -> list[Hit]:
-        return []
+def services(llm: LanguageModel | None = None) -> PackServices:
+    """Services that nobody calls here."""
+    records = create_autospec(RecordsReader, instance=True)
+    return PackServices(records, create_autospec(SearchReader, instance=True), llm)
 
 
 @pytest.mark.parametrize("service", ["records", "search", "llm"])
@@ -50,24 +34,23 @@ def test_services_used_too_early_say_so(service: str) -> None:
 
 def test_bound_services_are_there() -> None:
     ctx = PackContext("biomed")
-    records, search = Records(), Search()
-    ctx.bind(PackServices(records, search))
-    assert ctx.records is records
-    assert ctx.search is search
-    assert ctx.llm is None
-    assert ctx.records.find("mention", {"curie": "x"})[0].fields == {"curie": "x"}
+    bound = services(create_autospec(LanguageModel, instance=True))
+    ctx.bind(bound)
+    assert ctx.records is bound.records
+    assert ctx.search is bound.search
+    assert ctx.llm is bound.llm
 
 
 def test_services_are_bound_once() -> None:
     ctx = PackContext("biomed")
-    ctx.bind(PackServices(Records(), Search()))
+    ctx.bind(services())
     with pytest.raises(PluginError, match="bound already"):
-        ctx.bind(PackServices(Records(), Search()))
+        ctx.bind(services())
 
 
 def test_contexts_do_not_share_services() -> None:
     one, two = PackContext("one"), PackContext("two")
-    one.bind(PackServices(Records(), Search()))
+    one.bind(services())
     with pytest.raises(PluginError, match="'two'"):
         _ = two.records
 

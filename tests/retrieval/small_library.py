@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from vectors.staging import publishing
 
 from eagle_rag_core.catalog import collections, documents, ids
 from eagle_rag_core.catalog.engine import Catalog
@@ -108,8 +109,7 @@ class SmallLibrary:
             sections=sections,
             chunks=chunks,
         )
-        with self.catalog.write() as tx:
-            self.store.write(tx, self.collection, rows)
+        with publishing(self.catalog, self.store, self.collection, rows) as tx:
             retired = documents.publish(tx, NAMESPACE, draft)
             self.store.retire(tx, self.collection, retired)
         return document_id

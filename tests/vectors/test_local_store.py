@@ -50,8 +50,8 @@ def everything_found(library: Library, words: str = "w0 w1 w2 w3") -> object:
 def test_a_rolled_back_write_leaves_nothing(local: Library) -> None:
     local.write(version_of("v1", ["wing flutter"]))
     local.count(EVERYTHING)
-    with pytest.raises(RuntimeError), local.catalog.write() as tx:
-        local.store.write(tx, local.collection, version_of("v2", ["wing stall"]))
+    second = version_of("v2", ["wing stall"])
+    with pytest.raises(RuntimeError), local.publishing(second) as tx:
         local.store.retire(tx, local.collection, ["v1"])
         raise RuntimeError
     assert ids(local.lexical("wing", EVERYTHING)) == ["v1-0000"]
@@ -60,8 +60,7 @@ def test_a_rolled_back_write_leaves_nothing(local: Library) -> None:
 
 def test_an_open_transaction_is_not_visible(local: Library) -> None:
     local.write(version_of("v1", ["wing flutter"]))
-    with local.catalog.write() as tx:
-        local.store.write(tx, local.collection, version_of("v2", ["wing stall"]))
+    with local.publishing(version_of("v2", ["wing stall"])):
         assert ids(local.lexical("wing", EVERYTHING)) == ["v1-0000"]
     assert ids(local.lexical("wing", EVERYTHING)) == ["v1-0000", "v2-0000"]
 
@@ -70,9 +69,7 @@ def test_a_switch_is_visible_at_once_in_every_store(local: Library, tmp_path: Pa
     with_own_catalog = open_catalog(tmp_path)
     other = Library(with_own_catalog, LocalVectorStore(with_own_catalog), local.collection)
     for number in range(5):
-        with local.catalog.write() as tx:
-            version = version_of(f"v{number}", [f"wing number{number}"])
-            local.store.write(tx, local.collection, version)
+        with local.publishing(version_of(f"v{number}", [f"wing number{number}"])) as tx:
             local.store.retire(tx, local.collection, [f"v{number - 1}"])
         assert ids(other.lexical("wing", EVERYTHING)) == [f"v{number}-0000"]
         assert ids(other.dense("wing", EVERYTHING)) == [f"v{number}-0000"]
@@ -158,15 +155,17 @@ def test_an_index_fed_by_deltas_equals_a_rebuilt_one(
     pick = random.Random(seed)
     living: list[str] = []
     for step in range(60):
-        with local.catalog.write() as tx:
-            for number in range(pick.randrange(4)):
-                name = pick.choice(living) if living and pick.random() < 0.2 else f"{step}.{number}"
-                texts = [f"w{pick.randrange(6)} w{pick.randrange(30)}" for _ in range(3)]
-                version = version_of(
+        versions = []
+        for number in range(pick.randrange(4)):
+            name = pick.choice(living) if living and pick.random() < 0.2 else f"{step}.{number}"
+            texts = [f"w{pick.randrange(6)} w{pick.randrange(30)}" for _ in range(3)]
+            versions.append(
+                version_of(
                     name, texts[: pick.randrange(4)], kb=pick.choice("abc"), document=f"d{step % 7}"
                 )
-                local.store.write(tx, local.collection, version)
-                living.append(name)
+            )
+            living.append(name)
+        with local.publishing(*versions) as tx:
             gone = pick.sample(living, pick.randrange(min(4, len(living) + 1)))
             local.store.retire(tx, local.collection, gone)
             living = [name for name in living if name not in gone]
@@ -200,8 +199,7 @@ def test_names_of_former_versions_are_forgotten(
 ) -> None:
     monkeypatch.setattr(index, "_SPARE_NAMES", 10)
     for number in range(50):
-        with local.catalog.write() as tx:
-            local.store.write(tx, local.collection, version_of(f"v{number}", [f"word{number}"]))
+        with local.publishing(version_of(f"v{number}", [f"word{number}"])) as tx:
             local.store.retire(tx, local.collection, [f"v{number - 1}"])
         assert local.count(EVERYTHING) == 1
     names = local.store._index(local.collection).snapshot().names  # type: ignore[attr-defined]
@@ -229,9 +227,7 @@ def test_searches_run_while_others_write(local: Library) -> None:
     with ThreadPoolExecutor(4) as pool:
         searching = [pool.submit(search) for _ in range(4)]
         for number in range(1, 80):
-            with local.catalog.write() as tx:
-                version = version_of(f"m{number}", ["wing moves"] * 3)
-                local.store.write(tx, local.collection, version)
+            with local.publishing(version_of(f"m{number}", ["wing moves"] * 3)) as tx:
                 local.store.retire(tx, local.collection, [f"m{number - 1}"])
             committed = number
         done.set()
@@ -245,6 +241,7 @@ def test_a_killed_writer_leaves_only_whole_versions(local: Library, tmp_path: Pa
 import sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 from pathlib import Path
+from staging import publishing
 from vector_library import open_catalog, version_of
 from eagle_rag_core.vectors.local.store import LocalVectorStore
 from eagle_rag_core.vectors.store import Collection
@@ -252,8 +249,8 @@ catalog = open_catalog(Path({str(tmp_path)!r}))
 store = LocalVectorStore(catalog)
 collection = Collection("core", {local.collection.name!r}, "text", {local.collection.dim})
 for number in range(100_000):
-    with catalog.write() as tx:
-        store.write(tx, collection, version_of(f"v{{number}}", ["wing"] * 5))
+    version = version_of(f"v{{number}}", ["wing"] * 5)
+    with publishing(catalog, store, collection, version) as tx:
         store.retire(tx, collection, [f"v{{number - 2}}"])
     print(number, flush=True)
 """

@@ -85,6 +85,38 @@ def test_writing_a_version_differently_replaces_it(library: Library) -> None:
     assert library.count(EVERYTHING) == 0
 
 
+def test_what_is_only_staged_is_gone_after_its_grace(library: Library) -> None:
+    library.write(version_of("v1", ["wing flutter"]))
+    library.store.stage(library.collection, version_of("v2", ["wing stall"]))
+    library.let_grace_pass()
+
+    assert ids(library.lexical("wing", EVERYTHING)) == ["v1-0000"]
+    assert library.count(EVERYTHING) == 1
+
+
+def test_the_last_staging_of_a_version_counts(library: Library) -> None:
+    library.store.stage(library.collection, version_of("v1", ["wing flutter", "wing stall"]))
+    library.write(version_of("v1", ["fin flutter"], prefix="other"))
+    library.let_grace_pass()
+
+    assert ids(library.lexical("flutter", EVERYTHING)) == ["other-0000"]
+    assert library.count(EVERYTHING) == 1
+
+
+def test_a_transaction_publishes_one_version_and_retires_another(library: Library) -> None:
+    library.write(version_of("v1", ["wing flutter"]))
+    with library.publishing(version_of("v2", ["wing stall"])) as tx:
+        library.store.retire(tx, library.collection, ["v1"])
+    library.let_grace_pass()
+    assert ids(library.lexical("wing", EVERYTHING)) == ["v2-0000"]
+
+    with pytest.raises(RuntimeError), library.publishing(version_of("v3", ["wing load"])) as tx:
+        library.store.retire(tx, library.collection, ["v2"])
+        raise RuntimeError
+    library.let_grace_pass()
+    assert ids(library.lexical("wing", EVERYTHING)) == ["v2-0000"]
+
+
 def test_scopes_are_unions_of_knowledge_bases_and_documents(library: Library) -> None:
     library.write(
         version_of("v1", ["jet noise"], kb="a"),

@@ -2,7 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from eagle_rag_core.catalog.engine import Catalog
+from eagle_rag_core.errors import ConfigError
 from eagle_rag_core.settings import Settings, load_settings
 from eagle_rag_core.vectors.factory import open_vector_store
 from eagle_rag_core.vectors.local.store import LocalVectorStore
@@ -28,4 +31,16 @@ def test_a_milvus_uri_selects_milvus(catalog: Catalog, tmp_path: Path) -> None:
     assert store.name == "milvus"
     assert store._milvus._database == "x_core"
     assert store._milvus._token == "secret"
-    assert store._grace > 7.0
+    # What is staged may take up its timeout between two renewals, each after half the grace.
+    assert store._retirements._grace >= 2 * store._timeout == 14.0
+
+
+@pytest.mark.parametrize("prefix", ["", "x", "_", "Team_7_"])
+def test_a_prefix_begins_the_name_of_a_database(tmp_path: Path, prefix: str) -> None:
+    assert settings_with(tmp_path, db_prefix=prefix).milvus.db_prefix == prefix
+
+
+@pytest.mark.parametrize("prefix", ["7", "x-", "x y", "é", "x;", "x\n", "*"])
+def test_a_prefix_that_no_database_can_have_is_refused(tmp_path: Path, prefix: str) -> None:
+    with pytest.raises(ConfigError, match="db_prefix"):
+        settings_with(tmp_path, db_prefix=prefix)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from sqlalchemy import Connection
+from staging import publishing
 
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.models.analyzer import analyze
@@ -91,10 +94,12 @@ class Library:
     collection: Collection
     clock: Clock = field(default_factory=Clock)
 
+    def publishing(self, *versions: VersionRows) -> AbstractContextManager[Connection]:
+        return publishing(self.catalog, self.store, self.collection, *versions)
+
     def write(self, *versions: VersionRows) -> None:
-        with self.catalog.write() as tx:
-            for version in versions:
-                self.store.write(tx, self.collection, version)
+        with self.publishing(*versions):
+            pass
 
     def retire(self, *version_ids: str) -> None:
         with self.catalog.write() as tx:

@@ -88,12 +88,14 @@ class MilvusVectorStore:
         if collection.name not in self._loaded:
             self.ensure(collection)
         with self._milvus.client() as client:
+            # Prolonged before each request, so that no sweep comes in between unnoticed.
             for start in range(0, len(rows.node_ids), _BATCH):
                 batch = _entities(collection, rows, slice(start, start + _BATCH))
                 with self._writing:
                     due_at = self._retirements.prolong(*version, due_at)
                     client.upsert(collection.name, batch, timeout=self._timeout)
             with self._writing:
+                due_at = self._retirements.prolong(*version, due_at)
                 self._confirm(client, collection, rows)
                 if self._milvus.embedded_engine:
                     # There every search walks over unflushed rows; servers limit flushes.

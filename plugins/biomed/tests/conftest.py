@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
+import eagle_rag_biomed
 import pytest
-from biomed_fakes import Library, document
 from eagle_rag_biomed.annotator import Annotator
-from eagle_rag_biomed.enricher import EntityEnricher
 from eagle_rag_biomed.vocabulary import builtin_vocabulary
 
-from eagle_rag_core.plugins.context import PackContext, PackServices
-from eagle_rag_core.types import EnrichmentInput
+from eagle_rag_core.testing import PackLibrary
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -37,23 +36,14 @@ def test_data() -> Path:
 
 
 @pytest.fixture(scope="session")
-def example_documents(examples: Path) -> list[EnrichmentInput]:
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PackLibrary]:
+    """For tests that only read: the library the examples stand in."""
+    with PackLibrary(tmp_path_factory.mktemp("library"), eagle_rag_biomed) as library:
+        yield library
+
+
+@pytest.fixture(scope="session")
+def example_ids(library: PackLibrary, examples: Path) -> dict[str, str]:
+    """The examples, ingested: document id by file name without its ending."""
     paths = sorted(examples.glob("*.md"))
-    return [document(path.stem, path.read_text(encoding="utf-8")) for path in paths]
-
-
-@pytest.fixture
-def library(annotator: Annotator, example_documents: list[EnrichmentInput]) -> Library:
-    """The example documents, enriched."""
-    library = Library()
-    enricher = EntityEnricher(annotator)
-    for item in example_documents:
-        library.ingest(item, enricher.enrich(item))
-    return library
-
-
-@pytest.fixture
-def ctx(library: Library) -> PackContext:
-    context = PackContext(namespace="biomed")
-    context.bind(PackServices(records=library, search=library))
-    return context
+    return dict(zip([path.stem for path in paths], library.ingest(*paths), strict=True))

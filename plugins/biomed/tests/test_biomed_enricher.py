@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from biomed_fakes import document
 from eagle_rag_biomed.annotator import Annotator
 from eagle_rag_biomed.enricher import EntityEnricher
 from eagle_rag_biomed.expander import expander
 from eagle_rag_biomed.linking import Linker
 
 from eagle_rag_core.plugins.context import PackContext
+from eagle_rag_core.testing import enrichment_input
 from eagle_rag_core.types import Chunk, Enricher, EnrichmentInput
 
 
@@ -26,21 +26,25 @@ def test_it_is_an_enricher_whose_version_follows_the_vocabulary(enricher: Entity
 
 
 def test_mentions_point_into_document_and_chunk(enricher: EntityEnricher, examples: Path) -> None:
-    text = (examples / "case-chest-pain.md").read_text(encoding="utf-8")
-    item = document("case", text)
+    item = enrichment_input((examples / "case-chest-pain.md").read_bytes())
+    text = item.parsed.text
     chunks = {c.node_id: c for c in item.chunks}
     mentions = [r for r in enricher.enrich(item).records if r.kind == "mention"]
     assert len(mentions) > 20
     for record in mentions:
         data, surface = record.data, record.fields["surface"]
         assert text[data["start"] : data["end"]] == surface
+        assert record.fields["passage"] == record.node_id
+        if not record.node_id:
+            continue
         chunk = chunks[record.node_id]
         assert chunk.text[data["chunk_start"] : data["chunk_end"]] == surface
-        assert record.fields["passage"] == record.node_id
+    # The document's title introduces its sections and stands in no passage.
+    assert [r.fields["surface"] for r in mentions if not r.node_id] == ["chest pain"]
 
 
 def test_entities_count_the_mentions_of_a_document(enricher: EntityEnricher) -> None:
-    item = document("d", "A heart attack. Another heart attack. No heart attack. MI.")
+    item = enrichment_input("A heart attack. Another heart attack. No heart attack. MI.")
     (entity,) = (r for r in enricher.enrich(item).records if r.kind == "entity")
     assert entity.fields == {
         "curie": "MESH:D009203",
@@ -54,17 +58,18 @@ def test_entities_count_the_mentions_of_a_document(enricher: EntityEnricher) -> 
 
 
 def test_chunks_carry_label_and_curie_of_their_own_entities(enricher: EntityEnricher) -> None:
-    item = document("d", "A heart attack came.\n\nThen aspirin helped.", chunk_size=25)
+    item = enrichment_input("# One\n\nA heart attack came.\n\n# Two\n\nThen aspirin helped.")
+    first, second = (chunk.node_id for chunk in item.chunks)
     enrichment = enricher.enrich(item)
     assert enrichment.chunk_terms == {
-        "d-0": ["MESH:D009203", "myocardial infarction"],
-        "d-1": ["MESH:D001241", "aspirin"],
+        first: ["MESH:D009203", "myocardial infarction"],
+        second: ["MESH:D001241", "aspirin"],
     }
-    assert enrichment.chunk_fields["d-0"] == {"entity_curies": ["MESH:D009203"]}
+    assert enrichment.chunk_fields[first] == {"entity_curies": ["MESH:D009203"]}
 
 
 def test_an_ambiguous_mention_has_candidates_and_no_entity(enricher: EntityEnricher) -> None:
-    enrichment = enricher.enrich(document("d", "Known AD."))
+    enrichment = enricher.enrich(enrichment_input("Known AD."))
     (mention,) = enrichment.records
     assert mention.fields["curie"] == ""
     assert mention.fields["candidates"] == ("MESH:D000544", "MESH:D003876")
@@ -73,7 +78,7 @@ def test_an_ambiguous_mention_has_candidates_and_no_entity(enricher: EntityEnric
 
 def test_overlapping_chunks_share_a_mention_recorded_once(enricher: EntityEnricher) -> None:
     text = "x aspirin y"
-    item = document("d", text)
+    item = enrichment_input(text)
     chunks = [Chunk(f"n{i}", i, 0, i, len(text), text[i:], "", 0) for i in range(2)]
     enrichment = enricher.enrich(EnrichmentInput(item.document, item.parsed, chunks))
     assert set(enrichment.chunk_terms) == {"n0", "n1"}
@@ -81,13 +86,13 @@ def test_overlapping_chunks_share_a_mention_recorded_once(enricher: EntityEnrich
 
 
 def test_a_mention_outside_of_all_chunks_belongs_to_the_document(enricher: EntityEnricher) -> None:
-    item = document("d", "aspirin")
+    item = enrichment_input("aspirin")
     enrichment = enricher.enrich(EnrichmentInput(item.document, item.parsed, []))
     assert [(r.kind, r.node_id) for r in enrichment.records] == [("mention", ""), ("entity", "")]
 
 
 def test_a_document_without_entities_adds_nothing(enricher: EntityEnricher) -> None:
-    enrichment = enricher.enrich(document("d", "Nothing of interest here."))
+    enrichment = enricher.enrich(enrichment_input("Nothing of interest here."))
     assert not enrichment.records and not enrichment.chunk_terms
 
 

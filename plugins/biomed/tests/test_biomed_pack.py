@@ -2,90 +2,54 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import tomllib
-from importlib.resources import files
 from pathlib import Path
 
 import eagle_rag_biomed
 import pytest
 
-from eagle_rag_core.plugins import PluginManager
-from eagle_rag_core.plugins.sources import explicit_pack
-from eagle_rag_core.settings.sections import PluginSettings
-from eagle_rag_core.types import EnrichmentInput
+from eagle_rag_core.testing import PackLibrary, imported_modules
 
 ROOT = Path(__file__).parent.parent
 #: Packages no import of the pack may bring with it.
-HEAVY = ("fastmcp", "pymilvus", "llama_index", "numpy", "sqlalchemy", "onnxruntime")
+HEAVY = {"fastmcp", "pymilvus", "llama_index", "numpy", "sqlalchemy", "onnxruntime", "pydantic"}
 
 
-def loaded(settings: PluginSettings) -> PluginManager:
-    manifest = (files("eagle_rag_biomed") / "eagle-pack.toml").read_text(encoding="utf-8")
-    source = explicit_pack(
-        eagle_rag_biomed.pack, manifest, distribution="eagle-rag-biomed", version="0.1.0"
-    )
-    manager = PluginManager(settings, packs=[source])
-    manager.load()
-    return manager
-
-
-@pytest.fixture
-def manager() -> PluginManager:
-    return loaded(PluginSettings(enabled=["biomed"], default_namespace="biomed"))
-
-
-def test_it_registers_what_it_declares(manager: PluginManager) -> None:
-    (record,) = manager.records
+def test_it_registers_what_it_declares(library: PackLibrary) -> None:
+    (record,) = library.plugins.records
     assert record.active, record.reason
     assert record.tools == ("biomed_query_entities",)
-    assert [kind.kind for kind in manager.record_kinds["biomed"]] == ["mention", "entity"]
-    extensions = manager.extensions
+    assert record.records == ("mention", "entity")
+    extensions = library.plugins.extensions
     assert [name for name, _ in extensions.enrichers] == ["biomed"]
     assert [expander.name for expander in extensions.expanders] == ["biomed_synonyms"]
     (check,) = extensions.health
     assert check.check()[0] == "ok"
 
 
-def test_its_tool_is_exposed_in_its_own_namespace_only(manager: PluginManager) -> None:
-    assert [t.name for t in manager.registry.exposed("biomed")] == ["biomed_query_entities"]
-    beside = loaded(PluginSettings(enabled=["biomed"], default_namespace="core"))
-    assert beside.registry.exposed("core") == ()
-    assert len(beside.extensions.enrichers) == 1
-
-
-def test_records_have_the_declared_fields(
-    manager: PluginManager, example_documents: list[EnrichmentInput]
+def test_beside_another_pack_it_works_without_its_tool(
+    library: PackLibrary, tmp_path: Path
 ) -> None:
-    declared = {
-        kind.kind: {f.name: (f.type, f.many) for f in kind.fields}
-        for kind in manager.record_kinds["biomed"]
-    }
-    types = {"string": str, "integer": int}
-    ((_, enricher),) = manager.extensions.enrichers
-    records = [r for item in example_documents for r in enricher.enrich(item).records]
-    assert {r.kind for r in records} == set(declared)
-    for record in records:
-        for name, value in record.fields.items():
-            kind, many = declared[record.kind][name]
-            values = value if many else [value]
-            assert all(isinstance(v, types[kind]) for v in values), (record.kind, name)  # type: ignore[union-attr]
+    assert "biomed_query_entities" in library.app.pipeline.tools
+    settings = {"plugins": {"default_namespace": "core"}}
+    with PackLibrary(tmp_path, eagle_rag_biomed, settings=settings) as beside:
+        assert "biomed_query_entities" not in beside.app.pipeline.tools
+        beside.ingest_text("A heart attack.")
+        (hit,) = beside.call("core_retrieve_text", query="myocardial infarction")
+        assert hit["text"] == "A heart attack."
+
+
+@pytest.mark.usefixtures("example_ids")
+def test_it_writes_every_record_and_field_it_declares(library: PackLibrary) -> None:
+    for kind in library.plugins.record_kinds["biomed"]:
+        declared = {field.name for field in kind.fields}
+        written = library.records(kind.kind)
+        assert written, kind.kind
+        assert [record for record in written if set(record.fields) != declared] == []
 
 
 def test_importing_it_is_cheap() -> None:
-    code = (
-        "import sys, eagle_rag_biomed; "
-        f"print([m for m in {HEAVY} if m in sys.modules], 'pydantic' in sys.modules)"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={"PYTHONPATH": ":".join(sys.path)},
-    )
-    assert ran.stdout.strip() == "[] False"
+    assert HEAVY & imported_modules("import eagle_rag_biomed") == set()
 
 
 def test_its_distribution_has_the_entry_point_and_the_manifest_inside_the_package() -> None:

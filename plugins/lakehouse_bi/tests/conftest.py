@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
+import eagle_rag_lakehouse_bi
 import pytest
-from eagle_rag_lakehouse_bi.enricher import CatalogEnricher
-from eagle_rag_lakehouse_bi.parsers import DbtManifestParser, SqlDdlParser
-from lakehouse_fakes import Library, document
 
-from eagle_rag_core.plugins.context import PackContext, PackServices
-from eagle_rag_core.types import EnrichmentInput
+from eagle_rag_core.testing import PackLibrary
 
 ROOT = Path(__file__).parent.parent
 
@@ -32,23 +30,14 @@ def test_data() -> Path:
 
 
 @pytest.fixture(scope="session")
-def example_documents(examples: Path) -> list[EnrichmentInput]:
-    dbt = DbtManifestParser().parse((examples / "manifest.json").read_bytes(), "manifest.json")
-    sql = SqlDdlParser().parse((examples / "shop.sql").read_bytes(), "shop.sql")
-    return [document("dbt", dbt), document("sql", sql)]
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PackLibrary]:
+    """For tests that only read: the library the examples stand in."""
+    with PackLibrary(tmp_path_factory.mktemp("library"), eagle_rag_lakehouse_bi) as library:
+        yield library
 
 
-@pytest.fixture
-def library(example_documents: list[EnrichmentInput]) -> Library:
-    """The example catalogs, enriched."""
-    library = Library()
-    for item in example_documents:
-        library.ingest(item, CatalogEnricher().enrich(item))
-    return library
-
-
-@pytest.fixture
-def ctx(library: Library) -> PackContext:
-    context = PackContext(namespace="lakehouse_bi")
-    context.bind(PackServices(records=library, search=library))
-    return context
+@pytest.fixture(scope="session")
+def example_ids(library: PackLibrary, examples: Path) -> dict[str, str]:
+    """The examples, ingested: document ids of ``dbt`` and ``sql``."""
+    paths = {"dbt": examples / "manifest.json", "sql": examples / "shop.sql"}
+    return dict(zip(paths, library.ingest(*paths.values()), strict=True))

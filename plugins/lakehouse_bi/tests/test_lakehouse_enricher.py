@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from eagle_rag_lakehouse_bi.enricher import CatalogEnricher
-from eagle_rag_lakehouse_bi.parsers import SqlDdlParser
-from lakehouse_fakes import document
+from eagle_rag_lakehouse_bi.parsers import DbtManifestParser, SqlDdlParser
 
-from eagle_rag_core.types import Enricher, Enrichment, EnrichmentInput, NewRecord, ParsedDocument
+from eagle_rag_core.testing import enrichment_input
+from eagle_rag_core.types import Enricher, Enrichment, EnrichmentInput, NewRecord
 
 
 @pytest.fixture
-def dbt(example_documents: list[EnrichmentInput]) -> EnrichmentInput:
-    return example_documents[0]
+def dbt(examples: Path) -> EnrichmentInput:
+    data = (examples / "manifest.json").read_bytes()
+    return enrichment_input(data, "manifest.json", parsers=[DbtManifestParser()])
+
+
+def script(sql: str) -> EnrichmentInput:
+    return enrichment_input(sql, "x.sql", parsers=[SqlDdlParser()])
 
 
 @pytest.fixture
@@ -28,8 +34,7 @@ def records(enrichment: Enrichment, kind: str) -> list[NewRecord]:
 
 def test_it_is_an_enricher_that_leaves_other_documents_alone() -> None:
     assert isinstance(CatalogEnricher(), Enricher)
-    other = document("d", ParsedDocument("# Title\n\ntext", "text/markdown"))
-    assert CatalogEnricher().enrich(other) == Enrichment()
+    assert CatalogEnricher().enrich(enrichment_input("# Title\n\ntext")) == Enrichment()
 
 
 def test_every_object_has_a_record(enrichment: Enrichment, dbt: EnrichmentInput) -> None:
@@ -56,9 +61,8 @@ def test_records_stand_at_the_chunk_that_describes_them(
 
 
 def test_columns_of_a_long_table_stand_in_its_further_chunks() -> None:
-    columns = ", ".join(f"column_number_{n} int" for n in range(60))
-    parsed = SqlDdlParser().parse(f"CREATE TABLE wide ({columns})".encode(), "x.sql")
-    enrichment = CatalogEnricher().enrich(document("d", parsed, chunk_size=400))
+    columns = ", ".join(f"column_number_{n} int" for n in range(200))
+    enrichment = CatalogEnricher().enrich(script(f"CREATE TABLE wide ({columns})"))
     (table,) = records(enrichment, "table")
     assert len(table.fields["passages"]) > 3  # type: ignore[arg-type]
     nodes = {r.node_id for r in records(enrichment, "column")}
@@ -94,8 +98,7 @@ def test_relationships_and_metrics_refer_to_tables(enrichment: Enrichment) -> No
 def test_values_too_long_for_the_index_are_cut_and_kept_in_the_data() -> None:
     fields = ", ".join(f"f{n} INT64" for n in range(200))
     sql = f"CREATE TABLE t (a STRUCT<{fields}>, {'b' * 700} INT64)"
-    parsed = SqlDdlParser().parse(sql.encode(), "x.sql")
-    columns = records(CatalogEnricher().enrich(document("d", parsed)), "column")
+    columns = records(CatalogEnricher().enrich(script(sql)), "column")
     for record in columns:
         for value in record.fields.values():
             assert all(len(v) <= 300 for v in ([value] if isinstance(value, str) else value))  # type: ignore[union-attr,arg-type]

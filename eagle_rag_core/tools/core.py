@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from eagle_rag_core.plugins import register_mcp_tool
+from eagle_rag_core.plugins.parameters import DocumentIds, KbName
 from eagle_rag_core.service import Services
 from eagle_rag_core.tools import parameters as p
 from eagle_rag_core.tools import results as r
@@ -62,7 +63,7 @@ def _ingest(services: ServicesOf) -> Callable[..., Any]:
                 description="Knowledge base to add to, created if new; empty = the default one.",
             ),
         ] = "",
-        tags: Annotated[p.Ids, Field(max_length=50, description="Tags of the document.")] = [],
+        tags: Annotated[p.Ids, Field(max_length=50, description="Tags of the document.")] = (),
         title: Annotated[
             str, Field(max_length=500, description="Title; empty = the document's own.")
         ] = "",
@@ -75,7 +76,7 @@ def _ingest(services: ServicesOf) -> Callable[..., Any]:
             source_uri=source_uri,
             source_type=source_type,
             kb_name=kb_name,
-            tags=tuple(tags),
+            tags=tags,
             title=title,
             metadata=metadata,
         )
@@ -119,8 +120,8 @@ def _query(services: ServicesOf) -> Callable[..., Any]:
             Literal["auto", "text", "visual", "hybrid"],
             Field(description="auto chooses; text and visual force one kind of evidence."),
         ] = "auto",
-        scope: p.DocumentScope = [],
-        kb_name: p.KbName = "",
+        scope: DocumentIds = (),
+        kb_name: KbName = "",
         scope_filter: p.Scoped = {},
     ) -> r.QueryResult:
         answer = services().answer.answer(
@@ -147,11 +148,11 @@ def _retrieve_text(services: ServicesOf) -> Callable[..., Any]:
     )
     def core_retrieve_text(
         query: p.Query,
-        scope: p.DocumentScope = [],
+        scope: DocumentIds = (),
         top_k: p.TopK = 5,
-        kb_name: p.KbName = "",
+        kb_name: KbName = "",
         scope_filter: p.Scoped = {},
-        filter: p.Filter = [],
+        filter: p.Filter = (),
     ) -> list[r.TextHit]:
         found = services().search.search(
             current_caller(),
@@ -178,7 +179,7 @@ def _list_documents(services: ServicesOf) -> Callable[..., Any]:
         kb_name: Annotated[
             str, Field(max_length=64, description="Only this knowledge base; empty = all.")
         ] = "",
-        filter: p.Filter = [],
+        filter: p.Filter = (),
         limit: Annotated[int, Field(ge=1, le=100, description="Documents per page.")] = 20,
         cursor: Annotated[
             str, Field(max_length=512, description="next_cursor of the page before.")

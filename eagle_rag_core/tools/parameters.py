@@ -9,27 +9,17 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from eagle_rag_core.errors import InvalidArgument
+from eagle_rag_core.plugins.parameters import Id
 from eagle_rag_core.types import Condition, FilterOp, ScopeRequest
 
 Op = Literal["eq", "ne", "in", "contains", "prefix", "gt", "ge", "lt", "le"]
-Ids = list[Annotated[str, Field(min_length=1, max_length=128)]]
+Ids = tuple[Id, ...]
 
 Query = Annotated[
     str,
     Field(min_length=1, max_length=8000, description="What to look for, in plain words."),
 ]
-KbName = Annotated[
-    str,
-    Field(
-        max_length=64,
-        description="Knowledge base to search; empty = every one you may read.",
-    ),
-]
 TopK = Annotated[int, Field(ge=1, le=100, description="Number of passages wanted.")]
-DocumentScope = Annotated[
-    Ids,
-    Field(max_length=1000, description="Only these document ids; empty = no limit."),
-]
 
 
 class ScopeFilter(TypedDict):
@@ -70,7 +60,7 @@ Scoped = Annotated[
     ),
 ]
 Filter = Annotated[
-    list[FilterCondition],
+    tuple[FilterCondition, ...],
     Field(max_length=20, description="Conditions on documents that must all hold."),
 ]
 

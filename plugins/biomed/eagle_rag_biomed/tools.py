@@ -11,6 +11,7 @@ from eagle_rag_biomed.answers import EntityAnswer
 from eagle_rag_biomed.finder import AssertionFilter, EntityFinder, EntityQuestion
 from eagle_rag_biomed.vocabulary import ConceptType
 from eagle_rag_core.plugins import register_mcp_tool
+from eagle_rag_core.plugins.parameters import DocumentIds, KbName
 
 NAMESPACE: Final = "biomed"
 _DESCRIPTION: Final = """\
@@ -48,13 +49,8 @@ def query_entities_tool(finder: EntityFinder) -> Callable[..., EntityAnswer]:
             tuple[ConceptType, ...],
             Field(description="Return only entities of these types; empty for all types."),
         ] = (),
-        kb_name: Annotated[
-            str, Field(description="Search this knowledge base only; empty for all.")
-        ] = "",
-        document_ids: Annotated[
-            tuple[str, ...],
-            Field(max_length=200, description="Search these documents only; empty for all."),
-        ] = (),
+        kb_name: KbName = "",
+        document_ids: DocumentIds = (),
         assertion: Annotated[
             Literal["any", "affirmed", "negated"],
             Field(description="Count and quote only mentions that are affirmed, or negated."),

@@ -8,6 +8,7 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from eagle_rag_core.plugins import register_mcp_tool
+from eagle_rag_core.plugins.parameters import DocumentIds, KbName
 from eagle_rag_lakehouse_bi.answers import SemanticContext
 from eagle_rag_lakehouse_bi.context import ContextFinder, ContextQuestion
 
@@ -42,13 +43,8 @@ def query_semantic_context_tool(finder: ContextFinder) -> Callable[..., Semantic
                 description="A question about data, or names of tables, columns or metrics.",
             ),
         ],
-        kb_name: Annotated[
-            str, Field(description="Search this knowledge base only; empty for all.")
-        ] = "",
-        document_ids: Annotated[
-            tuple[str, ...],
-            Field(max_length=200, description="Search these documents only; empty for all."),
-        ] = (),
+        kb_name: KbName = "",
+        document_ids: DocumentIds = (),
         max_tables: Annotated[int, Field(ge=1, le=30, description="Most tables to return.")] = 8,
         max_tokens: Annotated[
             int,

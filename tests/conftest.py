@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from e2e.product import Deployment, Launcher
+from e2e.product import Deployment
+from e2e.servers import HttpServer, Launcher
 
 
 @pytest.fixture
@@ -32,3 +33,12 @@ def shared_launcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launch
     """Ends its processes after the module's last test."""
     with Launcher(tmp_path_factory.mktemp("logs")) as launcher:
         yield launcher
+
+
+@pytest.fixture(scope="module")
+def otters(shared_deployment: Deployment, shared_launcher: Launcher) -> HttpServer:
+    """A server over HTTP with one document, of which a client finds "urchins"."""
+    (shared_deployment.inbox / "otters.md").write_text("# Otters\n\nSea otters eat urchins.\n")
+    server = shared_launcher.http(shared_deployment, face="mcp")
+    server.add("otters.md")
+    return server

@@ -9,7 +9,8 @@ from textwrap import dedent
 
 import pytest
 from e2e.packs import install_pack
-from e2e.product import CLI, LEGACY, Deployment, Launcher, Reply, StdioServer, run_cli
+from e2e.product import CLI, LEGACY, Deployment, Reply, run_cli
+from e2e.servers import Launcher, StdioServer
 
 from eagle_rag_core.errors import ConfigError
 from eagle_rag_core.settings import load_settings

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import signal
-import threading
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from e2e.packs import install_pack
-from e2e.product import LEGACY, MODERN, Deployment, HttpServer, Launcher, patiently
+from e2e.product import LEGACY, MODERN, PATIENCE, Deployment, Reply, patiently
+from e2e.servers import HttpServer, Launcher
 
 HELLO = {
     "protocolVersion": LEGACY,
@@ -137,40 +139,23 @@ class Slow:
         )
         self.deployment = Deployment(folder / "home", {"profile": "slow"}, folder / "site")
 
-    def call_in_background(self, server: HttpServer, seconds: float) -> Background:
-        call = Background(server, seconds)
-        for _ in patiently("the slow call to begin"):
-            if self.began.exists():
-                return call
-        raise AssertionError
-
-
-class Background(threading.Thread):
-    """A call of the slow tool that runs beside the test."""
-
-    def __init__(self, server: HttpServer, seconds: float) -> None:
-        super().__init__(daemon=True)
-        self._server, self._seconds = server, seconds
-        self._result: Any = None
-        self.start()
-
-    def run(self) -> None:
-        try:
-            self._result = self._server.call("slow_query_things", query=str(self._seconds))
-        except Exception as error:
-            self._result = error
-
-    def result(self) -> Any:
-        self.join(30)
-        return self._result
+    @contextmanager
+    def call(self, server: HttpServer, seconds: float) -> Iterator[Future[Reply]]:
+        """A call of the slow tool that runs beside the block."""
+        with ThreadPoolExecutor(1) as pool:
+            future = pool.submit(server.call, "slow_query_things", query=str(seconds))
+            for _ in patiently("the slow call to begin"):
+                if self.began.exists():
+                    break
+            yield future
 
 
 def test_sigterm_lets_a_running_call_finish(launcher: Launcher, tmp_path: Path) -> None:
     slow = Slow(tmp_path)
     server = launcher.http(slow.deployment)
-    call = slow.call_in_background(server, 2)
-    server.terminate()
-    assert call.result().payload == [{"name": "2"}]
+    with slow.call(server, 2) as call:
+        server.terminate()
+        assert call.result(PATIENCE).payload == [{"name": "2"}]
     assert server.wait(30) in (0, -signal.SIGTERM)
     assert "Traceback" not in server.stderr
 
@@ -180,9 +165,9 @@ def test_a_call_beyond_its_deadline_is_answered_and_harms_no_other(
 ) -> None:
     slow = Slow(tmp_path)
     server = launcher.http(slow.deployment.with_settings(mcp__tool_timeout=1))
-    call = slow.call_in_background(server, 5)
-    assert server.call("core_list_kbs").payload == {"items": []}
-    reply = call.result()
+    with slow.call(server, 5) as call:
+        assert server.call("core_list_kbs").payload == {"items": []}
+        reply = call.result(PATIENCE)
     assert reply.error == {
         "error": "timeout: slow_query_things",
         "code": "timeout",

@@ -53,7 +53,7 @@ class PackHealth:
 def _ask(check: HealthCheck) -> tuple[str, str]:
     try:
         status, detail = check.check()
-    except Exception as error:
+    except BaseException as error:  # a pack's SystemExit is no reason to answer nothing
         _LOG.warning("The health check %s failed", check.name, exc_info=error)
         return "failed", f"The check itself failed ({type(error).__name__}); the log has the cause."
     if status not in _STATES:

@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from eagle_rag_core.catalog import ids, kbs
+from eagle_rag_core.catalog import filters, ids, kbs
 from eagle_rag_core.catalog.engine import Catalog
-from eagle_rag_core.errors import ErrorCode, ModelError, NotFound
+from eagle_rag_core.errors import ErrorCode, InvalidArgument, ModelError, NotFound
 from eagle_rag_core.ingest.fetch.addresses import check_url
 from eagle_rag_core.ingest.fetch.uris import canonical_uri, is_file_uri
 from eagle_rag_core.ingest.pipeline import IngestPipeline
 from eagle_rag_core.jobs.queue import JobQueue
-from eagle_rag_core.types import Caller, IngestRequest, Job
+from eagle_rag_core.types import Caller, Condition, FilterOp, IngestRequest, Job
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +55,12 @@ class IngestService:
         A local file is read in the call: one that cannot be read is refused, and one whose
         content is indexed already is answered at once as ``dedup_hit``.
 
-        :raises EagleError: bad URI, forbidden path or address, unreadable file, bad kb name.
+        :raises EagleError: bad URI, forbidden path or address, unreadable file, bad kb name,
+            texts that cannot be stored or found again.
         """
         if self._policy.refusal:
             raise ModelError(self._policy.refusal)
+        _check_texts(request)
         request = self._canonical(caller, request)
         namespace = self._catalog.namespace
         document_id = ids.document_id(namespace, request.kb_name, request.source_uri)
@@ -92,3 +94,22 @@ class IngestService:
     def _is_indexed(self, request: IngestRequest, document_id: str) -> bool:
         content = self._pipeline.fetch(request).data
         return self._pipeline.unchanged(document_id, hashlib.sha256(content).hexdigest())
+
+
+def _check_texts(request: IngestRequest) -> None:
+    """Refuse what no database stores, and metadata that no filter could name.
+
+    :raises InvalidArgument: says what is allowed.
+    """
+    if not all(map(ids.storable, (request.title, request.source_type, *request.tags))):
+        raise InvalidArgument("title, source_type or a tag contains characters no text can have.")
+    named = [
+        Condition(f"metadata.{key}", FilterOp.EQ, value) for key, value in request.metadata.items()
+    ]
+    try:
+        filters.matching(named)
+    except InvalidArgument:
+        raise InvalidArgument(
+            "Keys of metadata are 1 to 64 ASCII letters, digits, '_', '.', ':' and '-', beginning "
+            "with a letter, digit or '_'; values are texts of at most 2000 characters."
+        ) from None

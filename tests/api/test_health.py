@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from e2e.answers import assert_clean
-from e2e.product import Deployment, Launcher
+from e2e.product import Deployment
+from e2e.servers import Launcher
 
 
 def test_a_sound_deployment_is_live_and_ready(deployment: Deployment, launcher: Launcher) -> None:

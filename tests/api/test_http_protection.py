@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from e2e.product import Deployment, HttpServer, Launcher, free_port, run_cli
+from e2e.product import Deployment, free_port, run_cli
+from e2e.servers import HttpServer, Launcher
+
+from eagle_rag_core.api.mcp_http import check_exposure
+from eagle_rag_core.errors import ConfigError
+from eagle_rag_core.settings import Settings
+from eagle_rag_core.settings.sections import AuthSettings
 
 #: Headers a browser sends when a page of another site calls this server.
 EVIL = {
@@ -44,28 +50,34 @@ def test_the_own_names_of_the_machine_are_served(server: HttpServer, name: str) 
     assert server.get("/health/live", **own).status_code == 200
 
 
-@pytest.mark.parametrize("face", ["serve", "mcp"])
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org", ""])
+@pytest.mark.parametrize(("face", "section"), [("serve", "server"), ("mcp", "mcp")])
 def test_a_bind_beyond_loopback_without_authentication_refuses_to_start(
-    deployment: Deployment, face: str, host: str
+    deployment: Deployment, face: str, section: str
 ) -> None:
-    section = "server" if face == "serve" else "mcp"
-    home = deployment.with_settings(**{f"{section}__host": host, f"{section}__port": free_port()})
-    result = run_cli(home, face)
+    home = deployment.with_settings(**{f"{section}__host": "0.0.0.0"})
+    result = run_cli(home, face, "--port", str(free_port()))
     assert (result.returncode, result.stdout) == (1, "")
     (error,) = result.stderr.splitlines()
     assert error.startswith("Error [config_invalid]: ")
     assert "without authentication" in error and "auth.allow_anonymous" in error
 
 
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org", "localhost.example"])
+def test_only_loopback_needs_no_authentication(host: str) -> None:
+    with pytest.raises(ConfigError, match="without authentication"):
+        check_exposure(Settings(), host)
+    check_exposure(Settings(auth=AuthSettings(allow_anonymous=True)), host)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
+def test_loopback_may_be_served_without_authentication(host: str) -> None:
+    check_exposure(Settings(), host)
+
+
 @pytest.mark.parametrize(
     ("settings", "words"),
-    [
-        ({"auth.enabled": True}, "no authentication yet"),
-        ({"auth.enabled": True, "auth.allow_anonymous": True}, "no authentication yet"),
-        ({"mcp.workers": 2}, "mcp.workers above 1"),
-    ],
-    ids=["auth", "auth-and-anonymous", "workers"],
+    [({"auth.enabled": True}, "no authentication yet"), ({"mcp.workers": 2}, "mcp.workers above")],
+    ids=["auth", "workers"],
 )
 @pytest.mark.parametrize("face", ["serve", "mcp"])
 def test_what_this_release_cannot_do_refuses_to_start(
@@ -76,6 +88,12 @@ def test_what_this_release_cannot_do_refuses_to_start(
     assert (result.returncode, result.stdout) == (1, "")
     (error,) = result.stderr.splitlines()
     assert error.startswith("Error [config_invalid]: ") and words in error
+
+
+def test_authentication_asked_for_is_not_waived_by_anonymous_access() -> None:
+    auth = AuthSettings(enabled=True, allow_anonymous=True)
+    with pytest.raises(ConfigError, match="no authentication yet"):
+        check_exposure(Settings(auth=auth), "127.0.0.1")
 
 
 def test_a_taken_port_ends_the_start_with_a_reason(

@@ -135,3 +135,10 @@ def test_the_profile_flag_selects_a_packs_namespace(library: Deployment) -> None
     """It has a library of its own, which is empty."""
     assert parsed(library, "kb", "list", "--profile", "alpha") == []
     assert len(parsed(library, "kb", "list", "--no-packs")) == 1
+
+
+def test_a_home_is_created_though_its_catalog_lies_elsewhere(deployment: Deployment) -> None:
+    elsewhere = deployment.home.parent / "elsewhere" / "catalog.db"
+    assert parsed(deployment.with_settings(database__url=f"sqlite:///{elsewhere}"), "jobs") == []
+    assert elsewhere.is_file()
+    assert (deployment.home / "inbox").is_dir() and not deployment.catalog.exists()

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from e2e import rows
-from e2e.product import CLI, Deployment, Launcher, patiently, run_cli
+from e2e.product import CLI, Deployment, patiently, run_cli
+from e2e.servers import Launcher
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from e2e import rows
 from e2e.answers import assert_clean
-from e2e.product import Caller, Deployment, Launcher
+from e2e.product import Caller, Deployment
+from e2e.servers import Launcher
 
 SEARCH, QUERY, INGEST = "core_retrieve_text", "core_query", "core_ingest"
 DOCUMENTS, JOB, KBS = "core_list_documents", "core_get_job", "core_list_kbs"
@@ -25,7 +26,7 @@ def filtering(field: object, op: object, value: object) -> dict[str, Any]:
 
 
 #: Tool, arguments, code, and words the message must have.
-REFUSED = {
+REFUSED: dict[str, tuple[str, dict[str, Any], str, str]] = {
     "query-missing": (SEARCH, {}, "invalid_argument", "'query' is required"),
     "query-empty": (SEARCH, {"query": ""}, "invalid_argument", "1 to 8000 characters"),
     "query-blank": (SEARCH, {"query": " \t\n "}, "invalid_argument", "query is empty"),
@@ -114,6 +115,36 @@ REFUSED = {
         {"source_uri": "otters.md", "metadata": {"year": 2026}},
         "invalid_argument",
         "metadata",
+    ),
+    "metadata-key": (
+        INGEST,
+        {"source_uri": "otters.md", "metadata": {"no key!": "x"}},
+        "invalid_argument",
+        "Keys of metadata",
+    ),
+    "metadata-endless": (
+        INGEST,
+        {"source_uri": "otters.md", "metadata": {"k": "v" * 1_000_000}},
+        "invalid_argument",
+        "at most 2000 characters",
+    ),
+    "metadata-nul": (
+        INGEST,
+        {"source_uri": "otters.md", "metadata": {"k": "v\0"}},
+        "invalid_argument",
+        "Keys of metadata",
+    ),
+    "title-nul": (
+        INGEST,
+        {"source_uri": "otters.md", "title": "a\0b"},
+        "invalid_argument",
+        "no text can have",
+    ),
+    "tag-nul": (
+        INGEST,
+        {"source_uri": "otters.md", "tags": ["a\0b"]},
+        "invalid_argument",
+        "no text can have",
     ),
     "tags-string": (
         INGEST,

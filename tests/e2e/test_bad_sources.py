@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from e2e import rows
 from e2e.answers import assert_clean
-from e2e.product import Caller, Deployment, Launcher
+from e2e.product import Caller, Deployment
+from e2e.servers import Launcher
 
 LIMIT = 4000
 #: What callers get for whatever lies outside, whether it exists or not.

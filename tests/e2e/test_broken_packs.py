@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from e2e.packs import install_pack
-from e2e.product import CLI, STDIO, Deployment, HttpServer, Launcher, run, run_cli
+from e2e.product import CLI, STDIO, Deployment, run, run_cli
+from e2e.servers import HttpServer, Launcher
 from plugins.fake_packs import manifest
 
 #: Namespace of each broken pack, its state, and words of the reason.

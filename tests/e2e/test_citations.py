@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from e2e import rows
-from e2e.product import Deployment, Launcher, StdioServer
+from e2e.product import Deployment
+from e2e.servers import Launcher, StdioServer
 
 CORPUS = Path(__file__).parents[2] / "examples" / "corpus"
 QUESTIONS = [

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from e2e import rows
-from e2e.product import Deployment, Launcher, StdioServer, patiently
+from e2e.product import Deployment, patiently
+from e2e.servers import Launcher, StdioServer
 
 DOCUMENTS = 200
 OUTLOOK = "## Outlook\n\n" + " ".join(["The outlook depends on the weather of the season."] * 12)

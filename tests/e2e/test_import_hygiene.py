@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from e2e.product import Deployment, Launcher, StdioServer, patiently, run
+from e2e.product import Deployment, patiently, run
+from e2e.servers import Launcher, StdioServer
 
 #: Never on the serving path of the local backend.
 NEVER = {"pymilvus", "milvus_lite", "llama_index", "pandas", "pyarrow", "torch", "celery"}

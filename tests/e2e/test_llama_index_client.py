@@ -9,26 +9,18 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from e2e.product import STDIO, Deployment, HttpServer, Launcher
-
-
-@pytest.fixture(scope="module")
-def library(shared_deployment: Deployment, shared_launcher: Launcher) -> HttpServer:
-    """A server with one document."""
-    (shared_deployment.inbox / "otters.md").write_text("# Otters\n\nSea otters eat urchins.\n")
-    server = shared_launcher.http(shared_deployment)
-    server.add("otters.md")
-    return server
+from e2e.product import STDIO, Deployment
+from e2e.servers import HttpServer
 
 
 @pytest.fixture(params=["stdio", "http"])
 def connect(
-    request: pytest.FixtureRequest, shared_deployment: Deployment, library: HttpServer
+    request: pytest.FixtureRequest, shared_deployment: Deployment, otters: HttpServer
 ) -> Callable[[], Any]:
     from llama_index.tools.mcp import BasicMCPClient
 
     if request.param == "http":
-        return lambda: BasicMCPClient(f"{library.url}/mcp")
+        return lambda: BasicMCPClient(f"{otters.url}/mcp")
     environ = shared_deployment.environ
     return lambda: BasicMCPClient(sys.executable, args=list(STDIO[1:]), env=environ)
 

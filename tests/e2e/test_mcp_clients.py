@@ -4,37 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import mcp
 import pytest
-from e2e.product import LEGACY, MODERN, STDIO, Deployment, HttpServer, Launcher, StdioServer
+from e2e.product import LEGACY, MODERN, STDIO, Deployment
+from e2e.servers import HttpServer, Launcher, StdioServer
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 from mcp import StdioServerParameters
 
 #: How a client asks for each protocol version.
 MODES = {LEGACY: "legacy", MODERN: MODERN}
-Connection = Callable[[str], AbstractAsyncContextManager[Any]]
-
-
-@pytest.fixture(scope="module")
-def library(shared_deployment: Deployment, shared_launcher: Launcher) -> HttpServer:
-    """A server with one document."""
-    (shared_deployment.inbox / "otters.md").write_text("# Otters\n\nSea otters eat urchins.\n")
-    server = shared_launcher.http(shared_deployment, face="mcp")
-    server.add("otters.md")
-    return server
 
 
 @pytest.fixture(params=["stdio", "http"])
 def target(
-    request: pytest.FixtureRequest, shared_deployment: Deployment, library: HttpServer
+    request: pytest.FixtureRequest, shared_deployment: Deployment, otters: HttpServer
 ) -> str | StdioServerParameters:
     if request.param == "http":
-        return f"{library.url}/mcp"
+        return f"{otters.url}/mcp"
     return StdioServerParameters(
         command=sys.executable, args=list(STDIO[1:]), env=shared_deployment.environ
     )
@@ -90,15 +79,15 @@ def test_the_sdk_client_lists_and_calls(target: str | StdioServerParameters, pro
 
 @pytest.mark.parametrize("protocol", [LEGACY, MODERN])
 def test_both_wires_say_the_same(
-    shared_deployment: Deployment, shared_launcher: Launcher, library: HttpServer, protocol: str
+    shared_deployment: Deployment, shared_launcher: Launcher, otters: HttpServer, protocol: str
 ) -> None:
     """Bare requests, without a client that smooths anything over."""
     stdio: StdioServer = shared_launcher.stdio(shared_deployment, protocol=protocol)
-    library.protocol = protocol
-    assert _listed(stdio) == _listed(library)
+    otters.protocol = protocol
+    assert _listed(stdio) == _listed(otters)
     for query in ("urchins", ""):
         over_stdio = stdio.call("core_retrieve_text", query=query)
-        over_http = library.call("core_retrieve_text", query=query)
+        over_http = otters.call("core_retrieve_text", query=query)
         assert over_stdio.payload == over_stdio.structured == over_http.payload
         assert over_stdio.is_error == over_http.is_error == (not query)
 

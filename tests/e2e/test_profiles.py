@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 from e2e.packs import install_pack
-from e2e.product import Deployment, Launcher, run
+from e2e.product import Deployment, run
+from e2e.servers import Launcher
 
 #: Settings, and the pack whose tools they expose.
-PROFILES = {
+PROFILES: dict[str, tuple[dict[str, object], str | None]] = {
     "no-profile": ({}, None),
     "core-profile": ({"profile": "core"}, None),
     "pack-profile": ({"profile": "alpha"}, "alpha"),
@@ -45,7 +46,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def profile(shared: Deployment, site: Path, name: str) -> Deployment:
-    return Deployment(shared.home, dict(PROFILES[name][0]), site)
+    return Deployment(shared.home, PROFILES[name][0], site)
 
 
 def assert_exposed(tools: list[str], namespace: str | None) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import pytest
-from e2e.product import Deployment, Launcher, StdioServer
+from e2e.product import Deployment
+from e2e.servers import Launcher, StdioServer
 
 #: Name, knowledge base, and what else is given on ingest. Every text has the word "animal".
 LIBRARY: dict[str, dict[str, Any]] = {

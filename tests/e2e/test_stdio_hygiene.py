@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from e2e.packs import install_pack
-from e2e.product import CLI, STDIO, Deployment, Launcher, StdioServer
+from e2e.product import CLI, STDIO, Deployment
+from e2e.servers import Launcher, StdioServer
 
 #: Every way a pack can write to stdout, and what it logs.
 NOISE = """
@@ -159,10 +160,10 @@ def test_closing_stdin_gives_unfinished_jobs_back(
     deployment: Deployment, launcher: Launcher
 ) -> None:
     """The next server starts them at once, without waiting for a lease to run out."""
-    for n in range(40):
+    for n in range(25):
         (deployment.inbox / f"{n}.md").write_text(f"# Entry {n}\n\nAbout entry{n}.\n")
     server = launcher.stdio(deployment)
-    jobs = [server.ingest(f"{n}.md") for n in range(40)]
+    jobs = [server.ingest(f"{n}.md") for n in range(25)]
     assert server.close() == 0
     assert "Traceback" not in server.stderr
     server = launcher.stdio(deployment)

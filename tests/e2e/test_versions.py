@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from e2e import rows
-from e2e.product import Deployment, Launcher, StdioServer
+from e2e.product import Deployment
+from e2e.servers import Launcher, StdioServer
 
 
 @pytest.fixture(scope="module")
@@ -13,7 +16,8 @@ def server(shared_deployment: Deployment, shared_launcher: Launcher) -> StdioSer
 
 
 @pytest.fixture(autouse=True)
-def sound(shared_deployment: Deployment) -> None:
+def sound(shared_deployment: Deployment) -> Iterator[None]:
+    """No test leaves a row behind that nothing needs."""
     yield
     assert rows.leftovers(shared_deployment) == {}
 

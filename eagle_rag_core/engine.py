@@ -41,6 +41,8 @@ from eagle_rag_core.vectors.store import Collection, VectorStore
 
 _LOG = logging.getLogger(__name__)
 _TEXT = "text"
+#: How long a running job may still finish at the end; then it goes back to the queue.
+_GRACE_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ class Engine:
 
     def close(self) -> None:
         """Stop background work, hand running jobs back and release everything."""
-        self.worker.close()
+        self.worker.close(grace=_GRACE_SECONDS)
         self.refresher.close()
         self.orchestrator.close()
         self.packs.close()

@@ -25,6 +25,9 @@ from eagle_rag_core.bootstrap import Start
 from eagle_rag_core.errors import EagleError
 from eagle_rag_core.types import LOCAL, Caller
 
+#: A client that asked the server to end kills it when that takes long; be gone before.
+_CLOSING_SECONDS = 8.0
+
 
 def build_server(
     app: EagleApp, *, identify: Callable[[], Caller] = lambda: LOCAL, face: str = "mcp-stdio"
@@ -98,14 +101,19 @@ def _end_on_signals(app: EagleApp) -> None:
     usual way would wait for that line.
     """
 
-    def end(number: int) -> None:
+    wake, signalled = os.pipe()
+
+    def end() -> None:
+        number = os.read(wake, 1)[0]
+        threading.Timer(_CLOSING_SECONDS, os._exit, (128 + number,)).start()
         app.close()
         os._exit(128 + number)
 
     def handle(number: int, _frame: FrameType | None) -> None:
-        # Not here: what is interrupted may hold a lock that closing needs.
-        threading.Thread(target=end, args=(number,), name="end").start()
+        # Nothing but this: what is interrupted may hold any lock, even that of starting threads.
+        os.write(signalled, bytes([number]))
 
+    threading.Thread(target=end, name="end-on-signal", daemon=True).start()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, handle)
 

@@ -27,6 +27,7 @@ from eagle_rag_core.ingest.parsers import ParserRegistry
 from eagle_rag_core.ingest.sections import build_sections
 from eagle_rag_core.models.analyzer import ANALYZER_VERSION, analyze
 from eagle_rag_core.types import (
+    Caller,
     Chunk,
     DocumentInfo,
     Enricher,
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
 
 Report = Callable[[JobStage, float], None]
 _HEAD_BYTES = 65_536
+#: The pipeline looks at documents on nobody's behalf.
+_PIPELINE = Caller("pipeline")
 #: Passages embedded at once: long enough to batch well, short enough to report and to cancel.
 _BATCH = 64
 
@@ -106,14 +109,19 @@ class IngestPipeline:
             path_of(request.source_uri), allowed_roots=roots, max_bytes=limits.max_bytes
         )
 
-    def unchanged(self, document_id: str, content_hash: str) -> bool:
-        """Whether this content is what readers see already, made by the same pipeline."""
-        with self._parts.catalog.read() as conn:
+    def unchanged(self, request: IngestRequest, document_id: str, content_hash: str) -> bool:
+        """Whether readers see just this already: the content, made by the same pipeline, with
+        the title, tags and metadata that the request gives."""
+        catalog = self._parts.catalog
+        with catalog.read() as conn:
             seen = documents.visible_version(conn, document_id)
-        return seen is not None and (seen.content_hash, seen.fingerprint) == (
-            content_hash,
-            self.fingerprint,
-        )
+            if seen is None or (seen.content_hash, seen.fingerprint) != (
+                content_hash,
+                self.fingerprint,
+            ):
+                return False
+            info = documents.get_document(conn, catalog.namespace, _PIPELINE, document_id)
+        return _describes(request, info)
 
     def prepare(self, request: IngestRequest, source: FetchedSource, report: Report) -> Prepared:
         """Parse, chunk, enrich and embed a source. Writes nothing.
@@ -216,6 +224,16 @@ class IngestPipeline:
             report(JobStage.EMBED, 0.3 + 0.6 * start / len(texts))
             batches.append(embedder.embed_documents(texts[start : start + _BATCH]))
         return np.concatenate(batches)
+
+
+def _describes(request: IngestRequest, info: DocumentInfo) -> bool:
+    """Whether the document carries everything that the request says about it."""
+    return (
+        request.title in ("", info.title)
+        and request.source_type in ("", info.source_type)
+        and set(request.tags) <= set(info.tags)
+        and request.metadata.items() <= info.metadata.items()
+    )
 
 
 def _in_declared_charset(source: FetchedSource) -> bytes:

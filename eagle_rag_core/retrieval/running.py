@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from eagle_rag_core.errors import EagleError
 from eagle_rag_core.retrieval.legs import PlannedLeg
-from eagle_rag_core.retrieval.workers import Overrun, Stuck, Task, WorkerPool
+from eagle_rag_core.retrieval.workers import Overrun, Quit, Stuck, Task, WorkerPool
 from eagle_rag_core.types import Leg, LegRequest, ScoredNode, Step
 
 _LOG = logging.getLogger(__name__)
@@ -83,6 +83,8 @@ def describe(error: Exception, what: str) -> str:
         return f"The {what} did not answer in time."
     if isinstance(error, Stuck):
         return f"The {what} is not asked while earlier calls to it still hang."
+    if isinstance(error, Quit):
+        return f"The {what} failed ({error}); the log has the details."
     if isinstance(error, EagleError):
         return f"The {what} failed ({error.code}); the log has the details."
     return f"The {what} failed ({type(error).__name__}); the log has the details."

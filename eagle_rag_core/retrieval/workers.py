@@ -37,8 +37,15 @@ class _Work:
             return
         try:
             self.future.set_result(self.context.run(self.call))
-        except BaseException as error:  # whatever it raises is for the one who waits
+        except Exception as error:
             self.future.set_exception(error)
+        except BaseException as error:
+            # SystemExit, KeyboardInterrupt and the like mean this thread, not the one who waits.
+            self.future.set_exception(Quit(type(error).__name__))
+
+
+class Quit(Exception):
+    """The call tried to end its thread or the process; names what it raised."""
 
 
 class WorkerPool:

@@ -93,7 +93,7 @@ class IngestService:
 
     def _is_indexed(self, request: IngestRequest, document_id: str) -> bool:
         content = self._pipeline.fetch(request).data
-        return self._pipeline.unchanged(document_id, hashlib.sha256(content).hexdigest())
+        return self._pipeline.unchanged(request, document_id, hashlib.sha256(content).hexdigest())
 
 
 def _check_texts(request: IngestRequest) -> None:

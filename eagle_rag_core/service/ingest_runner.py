@@ -27,7 +27,7 @@ class IngestRunner:
         control.report(JobStage.FETCH, 0.0)
         source = self._pipeline.fetch(claim.request)
         content_hash = hashlib.sha256(source.data).hexdigest()
-        if self._pipeline.unchanged(claim.document_id, content_hash):
+        if self._pipeline.unchanged(claim.request, claim.document_id, content_hash):
             with self._catalog.write() as tx:
                 self._queue.succeed(tx, claim, dedup_hit=True)
             return

@@ -293,13 +293,14 @@ def test_closing_hands_over_what_does_not_finish(
 def test_a_closed_worker_stays_closed(
     queue: JobQueue, run: Callable[..., Worker], succeed: Process
 ) -> None:
+    before = set(threading.enumerate())
     worker = run(succeed)
     worker.close()
     job = submit(queue)
     worker.wake()
     worker.start()
     assert queue.get(LOCAL, job.job_id).status is JobStatus.QUEUED
-    assert not [t for t in threading.enumerate() if t.name.startswith("eagle-rag-worker")]
+    assert set(threading.enumerate()) <= before
 
 
 def test_a_storage_failure_does_not_end_the_worker(

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 
 import pytest
 
-from eagle_rag_core.retrieval.workers import Overrun, Stuck, WorkerPool
+from eagle_rag_core.retrieval.workers import Overrun, Quit, Stuck, WorkerPool
 
 LONG = 30.0
 WHO: ContextVar[str] = ContextVar("who", default="nobody")
@@ -42,7 +42,7 @@ def test_results_and_exceptions_come_back(pool: WorkerPool) -> None:
 
 def test_a_worker_survives_an_attempt_to_exit(pool: WorkerPool) -> None:
     for _ in range(6):
-        with pytest.raises(SystemExit):
+        with pytest.raises(Quit, match="SystemExit"):
             pool.start("exit", sys.exit).result(LONG)
     assert pool.start("next", lambda: "alive").result(LONG) == "alive"
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from vector_library import Library
+from vector_library import Library, new_collection
 
 from eagle_rag_core.errors import InvalidArgument
 from eagle_rag_core.types import Scope
@@ -34,10 +34,10 @@ STORED = stored_strings()
 @pytest.fixture(scope="module")
 def milvus_client(_milvus_library: Library) -> Iterator[tuple[Any, str]]:
     """A collection with a row per stored string, in its document field."""
-    library = _milvus_library
-    library.store.ensure(library.collection)
+    store, collection = _milvus_library.store, new_collection()
+    store.ensure(collection)
     with ExitStack() as stack:
-        client = stack.enter_context(library.store._milvus.client())  # type: ignore[attr-defined]
+        client = stack.enter_context(store._milvus.client())  # type: ignore[attr-defined]
         rows = [
             {
                 "node_id": str(number),
@@ -49,9 +49,9 @@ def milvus_client(_milvus_library: Library) -> Iterator[tuple[Any, str]]:
             }
             for number, text in enumerate(STORED)
         ]
-        client.upsert(library.collection.name, rows)
-        client.flush(library.collection.name)
-        yield client, library.collection.name
+        client.upsert(collection.name, rows)
+        client.flush(collection.name)
+        yield client, collection.name
 
 
 def found(milvus_client: tuple[Any, str], expression: Expression) -> set[str]:

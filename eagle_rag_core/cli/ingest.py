@@ -21,6 +21,8 @@ from eagle_rag_core.types import COMMAND_LINE, IngestRequest, Job, JobStatus
 if TYPE_CHECKING:
     from eagle_rag_core.app import EagleApp
 
+_POLL_SECONDS = 0.2
+
 
 @dataclass(slots=True)
 class _Run:
@@ -105,16 +107,19 @@ def _wait(app: EagleApp, run: _Run, *, quiet: bool) -> None:
     with Progress(*columns, console=Console(stderr=True), disable=quiet) as progress:
         task = progress.add_task("Ingesting", total=len(run.jobs))
         while True:
-            run.jobs = [
-                job if job.status.final else service.get(COMMAND_LINE, job.job_id)
-                for job in run.jobs
-            ]
-            done = sum(job.status.final for job in run.jobs)
-            stages = sorted({job.stage for job in run.jobs if job.status is JobStatus.RUNNING})
-            progress.update(task, completed=done, description=" ".join(["Ingesting", *stages]))
-            if done == len(run.jobs):
+            pending = [job.job_id for job in run.jobs if not job.status.final]
+            ended = {job.job_id: job for job in service.ended(COMMAND_LINE, pending)}
+            run.jobs = [ended.get(job.job_id, job) for job in run.jobs]
+            running = service.list(COMMAND_LINE, statuses=[JobStatus.RUNNING], limit=10)
+            stages = sorted({job.stage for job in running})
+            progress.update(
+                task,
+                completed=len(run.jobs) - len(pending) + len(ended),
+                description=" ".join(["Ingesting", *stages]),
+            )
+            if len(ended) == len(pending):
                 return
-            time.sleep(0.1)
+            time.sleep(_POLL_SECONDS)
 
 
 def _succeeded(job: Job) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from typing import Any, NamedTuple
@@ -234,12 +234,14 @@ class JobQueue:
         *,
         statuses: Sequence[JobStatus] = (),
         kb_name: str = "",
+        job_ids: Collection[str] | None = None,
         limit: int = 50,
     ) -> list[Job]:
         """The newest jobs of the knowledge bases the caller may read, newest first.
 
         :param statuses: only these; empty for all.
         :param kb_name: only of this knowledge base; "" for all.
+        :param job_ids: only these; None for all.
         """
         query = (
             select(jobs)
@@ -253,6 +255,8 @@ class JobQueue:
             if not ids.is_kb_name(kb_name):
                 return []
             query = query.where(jobs.c.kb_name == kb_name)
+        if job_ids is not None:
+            query = query.where(any_of(jobs.c.job_id, job_ids))
         if caller.kbs is not None:
             query = query.where(any_of(jobs.c.kb_name, caller.kbs))
         with self._catalog.read() as conn:

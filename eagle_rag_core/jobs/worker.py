@@ -16,8 +16,10 @@ from eagle_rag_core.jobs.queue import ClaimedJob, JobQueue
 from eagle_rag_core.types import JobStage
 
 _LOG = logging.getLogger(__name__)
-#: A stage's progress is written at most this often; every write waits for the disk.
+#: Progress within a stage, and a new stage, are written at most this often: every write waits
+#: for the disk, and a small document is through before anybody could look.
 _REPORT_SECONDS = 1.0
+_STAGE_SECONDS = 0.2
 
 
 class Control:
@@ -27,7 +29,7 @@ class Control:
         self._queue = queue
         self._claim = claim
         self._stage: JobStage | None = None
-        self._reported = 0.0
+        self._reported = time.monotonic()
         self._lost: LeaseLost | None = None
 
     def report(self, stage: JobStage, progress: float) -> None:
@@ -38,7 +40,8 @@ class Control:
         """
         self.check()
         now = time.monotonic()
-        if stage is self._stage and now - self._reported < _REPORT_SECONDS:
+        pause = _REPORT_SECONDS if stage is self._stage else _STAGE_SECONDS
+        if now - self._reported < pause:
             return
         self._stage, self._reported = stage, now
         self._queue.report(self._claim, stage, progress)

@@ -176,6 +176,7 @@ def test_progress_is_reported_once_per_stage_and_second(
     queue: JobQueue, run: Callable[..., Worker], succeed: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reported: list[tuple[str, float]] = []
+    monkeypatch.setattr("eagle_rag_core.jobs.worker._STAGE_SECONDS", 0.0)
     monkeypatch.setattr(
         queue, "report", lambda claim, stage, progress: reported.append((stage, progress))
     )
@@ -190,6 +191,23 @@ def test_progress_is_reported_once_per_stage_and_second(
     run(process).start()
     final(queue, job)
     assert reported == [("embed", 0.0), ("write", 0.99)]
+
+
+def test_the_stages_of_a_quick_job_are_not_written(
+    queue: JobQueue, run: Callable[..., Worker], succeed: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reported: list[str] = []
+    monkeypatch.setattr(queue, "report", lambda claim, stage, progress: reported.append(stage))
+
+    def process(claim: ClaimedJob, control: Control) -> None:
+        for stage in JobStage:
+            control.report(stage, 0.5)
+        succeed(claim, control)
+
+    job = submit(queue)
+    run(process).start()
+    assert final(queue, job).status is JobStatus.SUCCEEDED
+    assert reported == []
 
 
 def test_the_lease_is_kept_while_the_job_runs(

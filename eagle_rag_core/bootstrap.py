@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+import os
+import sys
+import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +15,28 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from eagle_rag_core.app import EagleApp
     from eagle_rag_core.settings import Settings
+
+
+#: How the threads are called that run what may hang: jobs, tools, legs and checks of packs.
+_WORKING = ("eagle-rag-worker", "call", "retrieval", "health")
+
+
+def leave() -> None:
+    """End the process, after the app was closed, if a thread is still at work.
+
+    A job that was given back, or a tool that hangs, may be inside native code: the interpreter's
+    own end would abort it, or wait for it for ever. Otherwise this returns, for a usual end.
+    """
+    working = [thread for thread in threading.enumerate() if thread.name.startswith(_WORKING)]
+    for thread in working:
+        thread.join(0.3)  # idle ones end at once
+    if not any(thread.is_alive() for thread in working):
+        return
+    logging.shutdown()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # the other side may be gone
+            stream.flush()
+    os._exit(0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 
+from sqlalchemy.engine import URL
+
 from eagle_rag_core.blobs.store import BlobStore
 from eagle_rag_core.catalog import collections, kbs
 from eagle_rag_core.catalog.collections import CollectionInfo
@@ -104,7 +106,7 @@ def build_engine(settings: Settings, extensions: Extensions) -> Engine:
 
     :raises EagleError: the catalog, the vector store or the embedder cannot be used.
     """
-    catalog = Catalog(settings.catalog_url, namespace=settings.namespace)
+    catalog = Catalog(_catalog_url(settings), namespace=settings.namespace)
     catalog.migrate()
     if not settings.ingest.allowed_roots:
         # The inbox of a new home.
@@ -118,7 +120,7 @@ def build_engine(settings: Settings, extensions: Extensions) -> Engine:
         PipelineParts(
             catalog=catalog,
             store=store,
-            blobs=BlobStore(settings.blobs_url),
+            blobs=BlobStore(settings.blobs.url or settings.home / "blobs"),
             collection=collection,
             embedder=embedder.embedder,
             parsers=ParserRegistry(extensions.parsers),
@@ -166,6 +168,13 @@ def build_engine(settings: Settings, extensions: Extensions) -> Engine:
     packs = PackHealth(extensions.health)
     refresher = Periodic("index-refresh", settings.retrieval.refresh_seconds, keep_fresh)
     return Engine(catalog, store, embedder, orchestrator, services, worker, refresher, packs, works)
+
+
+def _catalog_url(settings: Settings) -> URL | str:
+    if settings.database.url:
+        return settings.database.url
+    # Not as text: the folder's name may hold what has a meaning in a URL.
+    return URL.create("sqlite", database=str(settings.home / "catalog.db"))
 
 
 def _leave_it_to_workers() -> None:

@@ -13,8 +13,8 @@ GLACIER = [
     (
         "Summary",
         "The Nordvik glacier lost 2.4 metres of ice thickness between September 2023 and September "
-        "2025, averaged over its area of 11.6 square kilometres. The tongue retreated by 87 metres. "
-        "Both figures exceed the mean of the preceding decade.",
+        "2025, averaged over its area of 11.6 square kilometres. The tongue retreated by 87 "
+        "metres. Both figures exceed the mean of the preceding decade.",
     ),
     (
         "Methods",
@@ -32,9 +32,9 @@ GLACIER = [
     ),
     (
         "Meltwater",
-        "Discharge at the gauge below the terminus peaked at 14.8 cubic metres per second on 27 July "
-        "2025. The peak arrived 11 days earlier than the median of 2001 to 2020. The hydropower "
-        "intake downstream must expect lower flow in late August from about 2040 on.",
+        "Discharge at the gauge below the terminus peaked at 14.8 cubic metres per second on 27 "
+        "July 2025. The peak arrived 11 days earlier than the median of 2001 to 2020. The "
+        "hydropower intake downstream must expect lower flow in late August from about 2040 on.",
     ),
     (
         "Recommendations",

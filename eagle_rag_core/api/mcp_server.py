@@ -21,7 +21,7 @@ from eagle_rag_core.api.stdout import ReservedStdout
 from eagle_rag_core.api.surface import FrozenSurface
 from eagle_rag_core.api.tools import EagleTool, Entry
 from eagle_rag_core.app import EagleApp
-from eagle_rag_core.bootstrap import Start
+from eagle_rag_core.bootstrap import Start, leave
 from eagle_rag_core.errors import EagleError
 from eagle_rag_core.types import LOCAL, Caller
 
@@ -92,6 +92,7 @@ def serve_stdio(start: Start) -> None:
         _end_on_signals(app)
         with stdout.lent():
             anyio.run(lambda: server.run_stdio_async(show_banner=False))
+    leave()
 
 
 def _end_on_signals(app: EagleApp) -> None:

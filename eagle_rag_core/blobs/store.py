@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from eagle_rag_core.errors import StorageError
@@ -10,11 +11,11 @@ from eagle_rag_core.errors import StorageError
 class BlobStore:
     """Immutable blobs keyed by their SHA-256. Writing the same key twice is harmless.
 
-    :param url: fsspec URL of a folder, e.g. ``file:///data/blobs`` or ``s3://bucket/blobs``.
+    :param place: a folder, or the fsspec URL of one, e.g. ``s3://bucket/blobs``.
     """
 
-    def __init__(self, url: str) -> None:
-        self._url = url
+    def __init__(self, place: Path | str) -> None:
+        self._place = place
         self._opened: tuple[Any, str] | None = None
 
     def put(self, key: str, data: bytes) -> None:
@@ -55,6 +56,9 @@ class BlobStore:
         if self._opened is None:
             import fsspec
 
-            self._opened = fsspec.core.url_to_fs(self._url)
+            if isinstance(self._place, Path):  # a path is no URL: it may hold "?", "::" and "%"
+                self._opened = fsspec.filesystem("file"), str(self._place)
+            else:
+                self._opened = fsspec.core.url_to_fs(self._place)
         fs, root = self._opened
         return fs, f"{root}/{key[:2]}/{key}"

@@ -36,7 +36,7 @@ class Catalog:
     :raises ConfigError: the URL cannot be used at all. Nothing is opened yet.
     """
 
-    def __init__(self, url: str, *, namespace: str) -> None:
+    def __init__(self, url: str | URL, *, namespace: str) -> None:
         self.namespace = namespace
         self._url = _checked(url)
         self._engine = _engine(self._url)
@@ -96,7 +96,7 @@ class Catalog:
 _OLDEST_SQLITE = (3, 35)
 
 
-def _checked(text: str) -> URL:
+def _checked(text: str | URL) -> URL:
     try:
         url = make_url(text)
     except exc.ArgumentError:

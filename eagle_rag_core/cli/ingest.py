@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -15,13 +16,15 @@ import click
 
 from eagle_rag_core.bootstrap import Start
 from eagle_rag_core.cli.options import common_options
-from eagle_rag_core.errors import EagleError
+from eagle_rag_core.errors import EagleError, ErrorCode, FetchError, StorageError
 from eagle_rag_core.types import COMMAND_LINE, IngestRequest, Job, JobStatus
 
 if TYPE_CHECKING:
     from eagle_rag_core.app import EagleApp
 
 _POLL_SECONDS = 0.2
+#: How long looking after the jobs may fail before the command gives up.
+_PATIENCE_SECONDS = 5.0
 
 
 @dataclass(slots=True)
@@ -30,10 +33,15 @@ class _Run:
 
     jobs: list[Job] = field(default_factory=list)
     refused: list[tuple[str, EagleError]] = field(default_factory=list)
+    stopped: EagleError | None = None
 
     @property
     def failed(self) -> list[Job]:
         return [job for job in self.jobs if job.status.final and not _succeeded(job)]
+
+    @property
+    def unfinished(self) -> list[Job]:
+        return [job for job in self.jobs if not job.status.final]
 
 
 @click.command()
@@ -60,66 +68,108 @@ def ingest(
     template = IngestRequest(
         source_uri="", kb_name=kb, source_type=source_type, title=title, tags=tuple(tags)
     )
+    run = _Run()
     with start.app() as app:
         # Failed jobs are reported at the end, once.
         logging.getLogger("eagle_rag_core.jobs").setLevel(logging.ERROR)
         app.work()
-        run = _submit(app, list(_expand(sources)), template)
-        _wait(app, run, quiet=as_json)
+        _submit(app, run, list(_expand(sources, run)), template)
+        run.stopped = _wait(app, run, quiet=as_json)
     _report(run, as_json=as_json)
-    if run.failed or run.refused:
+    if run.failed or run.refused or run.stopped:
         sys.exit(1)
 
 
-def _expand(sources: Sequence[str]) -> Iterator[str]:
-    """Folders become their files, hidden ones left out, in a stable order."""
+def _expand(sources: Sequence[str], run: _Run) -> Iterator[str]:
+    """Folders become their files; those that hold none, or cannot be read, are refused."""
     for source in sources:
-        folder = Path(source)
         # An empty source, say of an unset variable, is refused; as a path it would mean ".".
-        if not source or "://" in source or not folder.is_dir():
+        if not source or "://" in source or not os.path.isdir(source):
             yield source
             continue
-        for path in sorted(folder.rglob("*")):
-            hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-            if path.is_file() and not hidden:
-                yield str(path)
+        files, unreadable = _files(Path(source))
+        for folder in unreadable:
+            run.refused.append((folder, _refusal("This folder cannot be read; check its rights.")))
+        if not files and not unreadable:
+            empty = f"There are no files in {source}; hidden ones are left out."
+            run.refused.append((source, _refusal(empty, ErrorCode.SOURCE_NOT_FOUND)))
+        yield from files
 
 
-def _submit(app: EagleApp, sources: Sequence[str], template: IngestRequest) -> _Run:
+def _refusal(message: str, code: ErrorCode = ErrorCode.SOURCE_UNREADABLE) -> EagleError:
+    return FetchError(message, code=code)
+
+
+def _files(top: Path) -> tuple[list[str], list[str]]:
+    """The files below a folder, hidden ones left out, in a stable order; unreadable folders."""
+    files: list[Path] = []
+    unreadable: list[str] = []
+    for folder, subfolders, names in os.walk(
+        top, onerror=lambda error: unreadable.append(str(error.filename))
+    ):
+        subfolders[:] = [name for name in subfolders if not name.startswith(".")]
+        paths = [Path(folder, name) for name in names if not name.startswith(".")]
+        files += [path for path in paths if _is_source(path)]
+    return [str(path) for path in sorted(files)], sorted(unreadable)
+
+
+def _is_source(path: Path) -> bool:
+    """Whether to ingest what a folder lists: no pipes, sockets or links that lead nowhere."""
+    try:
+        return path.is_file()
+    except OSError:
+        return True  # that it cannot be read is for the ingest service to say
+
+
+def _submit(app: EagleApp, run: _Run, sources: Sequence[str], template: IngestRequest) -> None:
     from dataclasses import replace
 
-    run = _Run()
     for source in sources:
         try:
             request = replace(template, source_uri=source)
             run.jobs.append(app.services().ingest.submit(COMMAND_LINE, request))
         except EagleError as error:
             run.refused.append((source, error))
-    return run
 
 
-def _wait(app: EagleApp, run: _Run, *, quiet: bool) -> None:
+def _wait(app: EagleApp, run: _Run, *, quiet: bool) -> EagleError | None:
+    """Wait until every job is final; the reason if that cannot be awaited."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    service = app.services().jobs
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=Console(stderr=True), disable=quiet) as progress:
         task = progress.add_task("Ingesting", total=len(run.jobs))
+        seen = time.monotonic()
         while True:
-            pending = [job.job_id for job in run.jobs if not job.status.final]
-            ended = {job.job_id: job for job in service.ended(COMMAND_LINE, pending)}
-            run.jobs = [ended.get(job.job_id, job) for job in run.jobs]
-            running = service.list(COMMAND_LINE, statuses=[JobStatus.RUNNING], limit=10)
-            stages = sorted({job.stage for job in running})
+            try:
+                stages = _look(app, run)
+                seen = time.monotonic()
+            except StorageError as error:
+                if not error.retryable or time.monotonic() - seen > _PATIENCE_SECONDS:
+                    return error
+                stages = []
             progress.update(
                 task,
-                completed=len(run.jobs) - len(pending) + len(ended),
+                completed=len(run.jobs) - len(run.unfinished),
                 description=" ".join(["Ingesting", *stages]),
             )
-            if len(ended) == len(pending):
-                return
+            if not run.unfinished:
+                return None
+            trouble = app.engine().worker.trouble()
+            if trouble is not None:
+                return trouble
             time.sleep(_POLL_SECONDS)
+
+
+def _look(app: EagleApp, run: _Run) -> list[str]:
+    """Note which jobs have ended; the stages of those that run."""
+    service = app.services().jobs
+    pending = [job.job_id for job in run.unfinished]
+    ended = {job.job_id: job for job in service.ended(COMMAND_LINE, pending)}
+    run.jobs = [ended.get(job.job_id, job) for job in run.jobs]
+    running = service.list(COMMAND_LINE, statuses=[JobStatus.RUNNING], limit=10)
+    return sorted({job.stage for job in running})
 
 
 def _succeeded(job: Job) -> bool:
@@ -133,12 +183,20 @@ def _report(run: _Run, *, as_json: bool) -> None:
         click.echo(f"refused  {source}: [{error.code}] {error.message}", err=True)
     for job in run.failed:
         click.echo(f"{job.status}  {job.source_uri}: [{job.error_code}] {job.error}", err=True)
+    if run.stopped is not None:
+        click.echo(
+            f"stopped  [{run.stopped.code}] {run.stopped.message} "
+            f"Acknowledged jobs stay queued ({len(run.unfinished)}): once this is put right, "
+            "`eagle-rag worker`, a server or the next ingest runs them.",
+            err=True,
+        )
     if not as_json:
         done = [job for job in run.jobs if _succeeded(job)]
         unchanged = sum(job.dedup_hit for job in done)
         click.echo(
             f"{len(done) - unchanged} ingested, {unchanged} unchanged, "
-            f"{len(run.failed) + len(run.refused)} failed."
+            f"{len(run.failed) + len(run.refused)} failed"
+            + (f", {len(run.unfinished)} unfinished." if run.unfinished else ".")
         )
 
 

@@ -30,7 +30,8 @@ def jobs(start: Start, job_id: str, status: str | None, limit: int, as_json: boo
         click.echo(json.dumps([_as_dict(job) for job in found], ensure_ascii=False, indent=2))
         return
     for job in found:
-        note = job.error or job.waiting_for or ("unchanged" if job.dedup_hit else job.stage)
+        reason = f"[{job.error_code}] {job.error}" if job.error_code else job.waiting_for
+        note = reason or ("unchanged" if job.dedup_hit else job.stage)
         click.echo(f"{job.job_id}  {job.status:<10} {job.progress:4.0%}  {job.source_uri}  {note}")
 
 

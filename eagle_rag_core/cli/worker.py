@@ -7,7 +7,7 @@ import threading
 
 import click
 
-from eagle_rag_core.bootstrap import Start
+from eagle_rag_core.bootstrap import Start, leave
 from eagle_rag_core.cli.options import common_options
 
 
@@ -26,3 +26,4 @@ def worker(start: Start) -> None:
         app.work()
         click.echo("Waiting for jobs.", err=True)
         stop.wait()
+    leave()

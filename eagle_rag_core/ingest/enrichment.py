@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -59,10 +60,15 @@ def enrich(
 
 def _run(pack: str, enricher: Enricher, item: EnrichmentInput) -> Enrichment:
     try:
-        return enricher.enrich(item)
+        added = enricher.enrich(item)
+        if not isinstance(added, Enrichment):
+            raise TypeError("an enricher must return an Enrichment")
+        # What the catalog keeps as JSON has to be JSON.
+        json.dumps([dict(added.chunk_fields), [dict(record.data) for record in added.records]])
+        return added
     except IngestError:
         raise
-    except Exception as error:
+    except BaseException as error:  # also a pack that tries to leave
         _LOG.exception("Enricher %s of pack %s failed", enricher.name, pack)
         raise IngestError(
             f"The enricher {enricher.name!r} of pack {pack!r} failed on this document; the log has "

@@ -219,11 +219,13 @@ class IngestPipeline:
             return None
         import numpy as np
 
+        distinct = list(dict.fromkeys(texts))  # a text that repeats is embedded once
         batches = []
-        for start in range(0, len(texts), _BATCH):
-            report(JobStage.EMBED, 0.3 + 0.6 * start / len(texts))
-            batches.append(embedder.embed_documents(texts[start : start + _BATCH]))
-        return np.concatenate(batches)
+        for start in range(0, len(distinct), _BATCH):
+            report(JobStage.EMBED, 0.3 + 0.6 * start / len(distinct))
+            batches.append(embedder.embed_documents(distinct[start : start + _BATCH]))
+        place = {text: position for position, text in enumerate(distinct)}
+        return np.concatenate(batches)[[place[text] for text in texts]]
 
 
 def _describes(request: IngestRequest, info: DocumentInfo) -> bool:

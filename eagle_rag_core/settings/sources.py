@@ -40,9 +40,13 @@ def read_file(path: Path, environ: Mapping[str, str]) -> dict[str, Any]:
         return {}
     if not isinstance(raw, dict):
         raise ConfigError(f"The configuration file {path} must be a mapping of sections.")
-    expanded = _expand(raw, environ)
+    try:
+        expanded = _expand(raw, environ)
+    except RecursionError:
+        raise ConfigError(f"The configuration file {path} contains itself by an alias.") from None
     assert isinstance(expanded, dict)
-    return expanded
+    # A section whose every key is commented out says nothing.
+    return {section: values for section, values in expanded.items() if values is not None}
 
 
 def _expand(value: Any, environ: Mapping[str, str]) -> Any:

@@ -140,6 +140,7 @@ class CallLog:
     @contextmanager
     def _connect(self) -> Iterator[sqlite3.Connection]:
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._path.touch(mode=0o600)
         with closing(sqlite3.connect(self._path, timeout=5.0)) as db:
             db.execute("PRAGMA journal_mode=WAL")
             db.executescript(_SCHEMA)

@@ -36,7 +36,7 @@ class JobResult(TypedDict):
     ]
     stage: Annotated[str, Field(description="fetch, parse, chunk, enrich, embed or write.")]
     progress: Annotated[float, Field(description="0 to 1.")]
-    error: Annotated[str, Field(description="Why the job failed or waits; empty otherwise.")]
+    error: Annotated[str, Field(description="Code and reason of a failure, or what it waits for.")]
     document_id: Annotated[str, Field(description="Id of the document of this source.")]
     dedup_hit: Annotated[bool, Field(description="The same content was indexed already.")]
 
@@ -142,7 +142,7 @@ def job_result(job: Job) -> JobResult:
         "status": str(job.status),
         "stage": job.stage,
         "progress": round(job.progress, 3),
-        "error": job.error or job.waiting_for,
+        "error": f"{job.error_code}: {job.error}" if job.error_code else job.waiting_for,
         "document_id": job.document_id,
         "dedup_hit": job.dedup_hit,
     }

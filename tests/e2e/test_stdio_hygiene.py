@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from e2e.packs import install_pack
-from e2e.product import CLI, STDIO, Deployment
+from e2e.product import CLI, STDIO, Deployment, patiently
 from e2e.servers import Launcher, StdioServer
 
 #: Every way a pack can write to stdout, and what it logs.
@@ -154,6 +154,22 @@ def test_a_stdin_closed_before_the_handshake_ends_the_server_cleanly(
         assert (server.wire, server.stderr) == ([], "")
     finally:
         server.release()
+
+
+def test_closing_stdin_while_a_model_computes_ends_the_server_cleanly(
+    deployment: Deployment, launcher: Launcher
+) -> None:
+    deployment = deployment.with_settings(models__text_embedder="minilm-int8")
+    words = (f"word{n} meets word{n + 1} in chapter {n % 97}." for n in range(30_000))
+    (deployment.inbox / "long.txt").write_text(" ".join(words))
+    server = launcher.stdio(deployment)
+    job = server.ingest("long.txt")
+    for _ in patiently("embedding"):
+        if server.call("core_get_job", job_id=job).payload["stage"] == "embed":
+            break
+    server.close_stdin()
+    assert server.wait(20) == 0
+    assert "terminate" not in server.stderr
 
 
 def test_closing_stdin_gives_unfinished_jobs_back(

@@ -64,8 +64,12 @@ def test_no_texts_give_no_rows(embedder: MiniLmEmbedder) -> None:
     assert embedder.embed_documents([]).shape == (0, 384)
 
 
-@pytest.mark.parametrize("text", ["", " \n\t ", "\x00\x01", "\ud800", "\u200b"])
-def test_text_without_tokens_is_similar_to_nothing(embedder: MiniLmEmbedder, text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["", " \n\t ", "\x00\x01", "\ud800", "\u200b", "😀 🦅", "a" * 8000]
+)
+def test_text_without_known_tokens_is_similar_to_nothing(
+    embedder: MiniLmEmbedder, text: str
+) -> None:
     assert not embedder.embed_query(text).any()
 
 

@@ -8,8 +8,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from small_library import NoEmbedder, SmallLibrary
+from numpy.typing import NDArray
+from small_library import NoEmbedder, SmallLibrary, WordEmbedder
 
 from eagle_rag_core.errors import CallTimeout, EagleError, ErrorCode, InvalidArgument
 from eagle_rag_core.query.engine import MIN_SIMILARITY, AnswerEngine, is_relevant
@@ -167,3 +169,16 @@ def test_answers_quote_the_paragraph_that_was_asked_about(
         found += relevant[question["_id"]] in {source.source_uri for source in answer.sources}
     library.close()
     assert found / len(questions) >= at_least
+
+
+def test_a_query_the_embedder_has_no_vector_for_finds_nothing(library: SmallLibrary) -> None:
+    class Speechless(WordEmbedder):
+        def embed_query(self, text: str) -> NDArray[np.float32]:
+            return np.zeros(self.dim, np.float32)
+
+    library.add("a", WINGS)
+    parts = library.orchestrator(index=library.index(embedder=Speechless()))
+    assert parts.search("😀", library.everything(), 5).hits == ()
+    answer = AnswerEngine(parts, QuerySettings()).answer("😀", "auto", library.everything())
+    assert answer.sources == ()
+    assert answer.answer.startswith("Nothing relevant")

@@ -65,6 +65,18 @@ def test_noise_is_left_out() -> None:
     ]
 
 
+def test_a_sentence_with_a_word_of_the_query_in_another_sense_is_left_out() -> None:
+    survey = hit(
+        "Discharge of meltwater peaked at 14.8 cubic metres on 27 July. "
+        "The peak arrived 11 days early. Rain was rare. The ice is thin."
+    )
+    report = hit("He was discharged on aspirin. He felt well.", start=500)
+    assert quotes("when did the discharge peak", survey, report) == [
+        "Discharge of meltwater peaked at 14.8 cubic metres on 27 July.",
+        "The peak arrived 11 days early.",
+    ]
+
+
 def test_the_same_words_are_quoted_once() -> None:
     one, two = hit("Wings create\nlift."), hit("Wings create lift.", start=50)
     assert quotes("what do wings create", one, two) == ["Wings create\nlift."]

@@ -27,6 +27,10 @@ def sentences(text: str) -> list[str]:
         "See No. 7, vol. 3, pp. 12 and 13.",
         "It rose 5 % on Jan. 5 again.",
         "Is it Yahoo! or not? said he.",
+        "Die Heizkostenabrechnung wird bis zum 30. September erstellt.",
+        "Frist: 1. März oder 15. Okt. 2024.",
+        "Am 3. Tag kam der 2. Weltkrieg im 20. Jahrhundert zur Sprache.",
+        "Mødet er den 3. maj 2024 i Oslo.",
     ],
 )
 def test_full_stops_inside_a_sentence(text: str) -> None:
@@ -39,6 +43,10 @@ def test_full_stops_inside_a_sentence(text: str) -> None:
         ("One. Two! Three? Four", ["One.", "Two!", "Three?", "Four"]),
         ('He said "Stop." Then he left.', ['He said "Stop."', "Then he left."]),
         ("It was 1999. Then came 2000.", ["It was 1999.", "Then came 2000."]),
+        ("It is on page 12. The rest is lost.", ["It is on page 12.", "The rest is lost."]),
+        ("I am 12. They are 9. May I go?", ["I am 12.", "They are 9.", "May I go?"]),
+        ("Es steht auf Seite 12. Die Frist gilt.", ["Es steht auf Seite 12.", "Die Frist gilt."]),
+        ("Es war am 3.", ["Es war am 3."]),
         ("It ended (at last.) Good.", ["It ended (at last.)", "Good."]),
         ("Really?! Yes.", ["Really?!", "Yes."]),
         ("Safe? No. State of the art. Go.", ["Safe?", "No.", "State of the art.", "Go."]),

@@ -97,14 +97,33 @@ def test_mistyped_variable_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_list_variable_that_is_not_json_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EAGLE_RAG_INGEST__ALLOWED_ROOTS", "/x")
-    with pytest.raises(ConfigError, match="not JSON"):
+    with pytest.raises(ConfigError, match="for ingest is not JSON"):
         load_settings()
 
 
 def test_allowed_roots_become_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "me"))
-    loaded = load_settings(overrides={"ingest": {"allowed_roots": ["~/papers", "here"]}})
-    assert loaded.allowed_roots == (tmp_path / "me" / "papers", tmp_path / "here")
+    loaded = load_settings(overrides={"ingest": {"allowed_roots": ["~/papers", "/srv"]}})
+    assert loaded.allowed_roots == (tmp_path / "me" / "papers", Path("/srv"))
+
+
+@pytest.mark.parametrize("root", ["", "srv", "./here"])
+def test_relative_roots_are_refused(root: str) -> None:
+    with pytest.raises(ConfigError, match="not an absolute path"):
+        load_settings(overrides={"ingest": {"allowed_roots": [root]}})
+
+
+@pytest.mark.parametrize("namespace", ["Core", "1st", "a b"])
+def test_what_is_no_namespace_is_refused(namespace: str) -> None:
+    with pytest.raises(ConfigError, match="default_namespace"):
+        load_settings(overrides={"plugins": {"default_namespace": namespace}})
+
+
+def test_an_empty_section_says_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text("server:\nmcp: {max_retries: 2}\n")
+    loaded = load_settings(config=path)
+    assert (loaded.server.port, loaded.mcp.max_retries) == (8001, 2)
 
 
 def test_variables_are_filled_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +138,12 @@ def test_variables_are_filled_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("a: [", "not valid YAML"), ("- a", "mapping"), ("profiles: 3", "profiles must be")],
+    [
+        ("a: [", "not valid YAML"),
+        ("- a", "mapping"),
+        ("profiles: 3", "profiles must be"),
+        ("a: &a [*a]", "contains itself"),
+    ],
 )
 def test_bad_files_are_explained(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "c.yaml"
@@ -140,8 +164,6 @@ def test_secrets_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "s3cret" not in repr(loaded)
 
 
-def test_home_defaults_give_catalog_blobs_and_inbox(tmp_path: Path) -> None:
+def test_the_inbox_of_the_home_is_the_default_root(tmp_path: Path) -> None:
     loaded = load_settings(overrides={"home": tmp_path / "h"})
-    assert loaded.catalog_url == f"sqlite:///{tmp_path}/h/catalog.db"
-    assert loaded.blobs_url == f"file://{tmp_path}/h/blobs"
     assert loaded.allowed_roots == (tmp_path / "h" / "inbox",)

@@ -6,11 +6,11 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import eagle_rag_biomed
 import pytest
+
+import eagle_rag_biomed
 from eagle_rag_biomed.annotator import Annotator
 from eagle_rag_biomed.vocabulary import builtin_vocabulary
-
 from eagle_rag_core.testing import PackLibrary
 
 EXAMPLES = Path(__file__).parent.parent / "examples"

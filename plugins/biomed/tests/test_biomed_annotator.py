@@ -7,12 +7,13 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from eagle_rag_biomed.abbreviations import definitions
 from eagle_rag_biomed.annotator import Annotator, Mention
 from eagle_rag_biomed.names import NameIndex
 from eagle_rag_biomed.vocabulary import builtin_vocabulary
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 
 def labels(annotator: Annotator, text: str) -> dict[str, list[str]]:

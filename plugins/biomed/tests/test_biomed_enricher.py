@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from eagle_rag_biomed.annotator import Annotator
 from eagle_rag_biomed.enricher import EntityEnricher
 from eagle_rag_biomed.expander import expander
 from eagle_rag_biomed.linking import Linker
-
 from eagle_rag_core.plugins.context import PackContext
 from eagle_rag_core.testing import enrichment_input
 from eagle_rag_core.types import Chunk, Enricher, EnrichmentInput

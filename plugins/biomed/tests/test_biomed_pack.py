@@ -5,9 +5,9 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-import eagle_rag_biomed
 import pytest
 
+import eagle_rag_biomed
 from eagle_rag_core.testing import PackLibrary, imported_modules
 
 ROOT = Path(__file__).parent.parent

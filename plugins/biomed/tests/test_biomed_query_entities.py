@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import eagle_rag_biomed
 import pytest
 
+import eagle_rag_biomed
 from eagle_rag_core.errors import ErrorCode
 from eagle_rag_core.testing import CallFailed, PackLibrary
 

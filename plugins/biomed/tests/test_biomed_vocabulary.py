@@ -7,6 +7,7 @@ from collections import defaultdict
 from importlib.resources import files
 
 import pytest
+
 from eagle_rag_biomed.vocabulary import (
     CONCEPT_TYPES,
     Concept,
@@ -15,7 +16,6 @@ from eagle_rag_biomed.vocabulary import (
     case_matters,
     parse_vocabulary,
 )
-
 from eagle_rag_core.errors import PluginError
 
 CURIE = re.compile(

@@ -9,12 +9,11 @@ import codecs
 import re
 from typing import Final
 
+from eagle_rag_core.errors import ErrorCode, IngestError
+from eagle_rag_core.types import ParsedDocument
 from eagle_rag_lakehouse_bi.objects import Catalog
 from eagle_rag_lakehouse_bi.readers.sql_ddl import defines_tables
 from eagle_rag_lakehouse_bi.rendering import render
-
-from eagle_rag_core.errors import ErrorCode, IngestError
-from eagle_rag_core.types import ParsedDocument
 
 _SURE: Final = 0.95
 _LIKELY: Final = 0.7

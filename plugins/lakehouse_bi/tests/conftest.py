@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import eagle_rag_lakehouse_bi
 import pytest
 
+import eagle_rag_lakehouse_bi
 from eagle_rag_core.testing import PackLibrary
 
 ROOT = Path(__file__).parent.parent

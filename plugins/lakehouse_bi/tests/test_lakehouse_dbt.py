@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from eagle_rag_lakehouse_bi.objects import Catalog, CatalogBuilder, Column, Relationship, Table
-from eagle_rag_lakehouse_bi.readers.dbt_manifest import read_dbt_manifest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eagle_rag_core.errors import ErrorCode, IngestError
+from eagle_rag_lakehouse_bi.objects import Catalog, CatalogBuilder, Column, Relationship, Table
+from eagle_rag_lakehouse_bi.readers.dbt_manifest import read_dbt_manifest
 
 MANIFESTS = [
     "v7_jaffle_shop_manifest.json",

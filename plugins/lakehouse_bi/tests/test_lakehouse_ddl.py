@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from eagle_rag_lakehouse_bi.objects import Catalog, Table
 from eagle_rag_lakehouse_bi.readers.sql_ddl import defines_tables, read_sql_ddl
 from eagle_rag_lakehouse_bi.readers.sql_statements import statements
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 
 @pytest.fixture

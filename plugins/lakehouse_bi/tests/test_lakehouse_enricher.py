@@ -6,11 +6,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from eagle_rag_lakehouse_bi.enricher import CatalogEnricher
-from eagle_rag_lakehouse_bi.parsers import DbtManifestParser, SqlDdlParser
 
 from eagle_rag_core.testing import enrichment_input
 from eagle_rag_core.types import Enricher, Enrichment, EnrichmentInput, NewRecord
+from eagle_rag_lakehouse_bi.enricher import CatalogEnricher
+from eagle_rag_lakehouse_bi.parsers import DbtManifestParser, SqlDdlParser
 
 
 @pytest.fixture

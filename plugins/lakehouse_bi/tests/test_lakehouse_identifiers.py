@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from eagle_rag_lakehouse_bi.identifiers import (
     identifier_words,
     question_words,
@@ -10,8 +13,6 @@ from eagle_rag_lakehouse_bi.identifiers import (
     stem,
     text_words,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+
+from eagle_rag_core.types import Record
 from eagle_rag_lakehouse_bi.joins import JoinGraph
 from eagle_rag_lakehouse_bi.reading import TableKey
 from eagle_rag_lakehouse_bi.verdict import judge
-
-from eagle_rag_core.types import Record
 
 
 def edge(left: str, right: str, document: str = "d") -> Record:

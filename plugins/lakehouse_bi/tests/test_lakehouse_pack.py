@@ -5,9 +5,9 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-import eagle_rag_lakehouse_bi
 import pytest
 
+import eagle_rag_lakehouse_bi
 from eagle_rag_core.testing import PackLibrary, imported_modules
 
 ROOT = Path(__file__).parent.parent

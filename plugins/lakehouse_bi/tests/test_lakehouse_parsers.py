@@ -6,10 +6,10 @@ import pickle
 from pathlib import Path
 
 import pytest
-from eagle_rag_lakehouse_bi.parsers import DbtManifestParser, SqlDdlParser
 
 from eagle_rag_core.errors import ErrorCode, IngestError
 from eagle_rag_core.types import ParsedDocument, Parser
+from eagle_rag_lakehouse_bi.parsers import DbtManifestParser, SqlDdlParser
 
 
 @pytest.fixture

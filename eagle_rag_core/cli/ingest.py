@@ -84,7 +84,7 @@ def _expand(sources: Sequence[str], run: _Run) -> Iterator[str]:
     """Folders become their files; those that hold none, or cannot be read, are refused."""
     for source in sources:
         # An empty source, say of an unset variable, is refused; as a path it would mean ".".
-        if not source or "://" in source or not os.path.isdir(source):
+        if not source or "://" in source or not _is_folder(source):
             yield source
             continue
         files, unreadable = _files(Path(source))
@@ -111,6 +111,13 @@ def _files(top: Path) -> tuple[list[str], list[str]]:
         paths = [Path(folder, name) for name in names if not name.startswith(".")]
         files += [path for path in paths if _is_source(path)]
     return [str(path) for path in sorted(files)], sorted(unreadable)
+
+
+def _is_folder(source: str) -> bool:
+    try:
+        return Path(source).is_dir()
+    except OSError:
+        return False  # that it cannot be reached is for the ingest service to say
 
 
 def _is_source(path: Path) -> bool:
@@ -187,7 +194,7 @@ def _report(run: _Run, *, as_json: bool) -> None:
         click.echo(
             f"stopped  [{run.stopped.code}] {run.stopped.message} "
             f"Acknowledged jobs stay queued ({len(run.unfinished)}): once this is put right, "
-            "`eagle-rag worker`, a server or the next ingest runs them.",
+            "`eagle-rag worker` or a server runs them.",
             err=True,
         )
     if not as_json:

@@ -121,7 +121,14 @@ def test_a_mistake_ends_with_one_line_and_exit_code_1(
 
 @pytest.mark.parametrize(
     "arguments",
-    [("search",), ("search", "x", "--top-k", "0"), ("destroy",), ("query", "x", "--mode", "y")],
+    [
+        ("search",),
+        ("search", "x", "--top-k", "0"),
+        ("destroy",),
+        ("query", "x", "--mode", "y"),
+        ("jobs", "--home", ""),
+        ("jobs", "--config", ""),
+    ],
 )
 def test_wrong_usage_is_explained_with_exit_code_2(
     library: Deployment, arguments: tuple[str, ...]
@@ -129,6 +136,17 @@ def test_wrong_usage_is_explained_with_exit_code_2(
     result = run_cli(library, *arguments)
     assert result.returncode == 2
     assert "Usage: " in result.stderr and "Traceback" not in result.stderr
+
+
+def test_an_empty_home_is_refused_and_a_dot_is_the_working_folder(library: Deployment) -> None:
+    """Of an unset variable, say; it must not become some other home."""
+    refused = run_cli(library, "jobs", "--home", "")
+    assert "'--home': It is empty; name a folder." in refused.stderr
+    folder = library.home.parent / "here"
+    folder.mkdir()
+    here = run_cli(library, "jobs", "--home", ".", "--json", cwd=folder)
+    assert (here.returncode, json.loads(here.stdout)) == (0, [])
+    assert (folder / "catalog.db").is_file()
 
 
 def test_the_profile_flag_selects_a_packs_namespace(library: Deployment) -> None:

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from e2e import rows
-from e2e.product import CLI, Deployment, patiently, run_cli
+from e2e.product import CLI, Deployment, patiently, run, run_cli
 from e2e.servers import Launcher
+
+from eagle_rag_core.cli.ingest import ingest
+from eagle_rag_core.errors import StorageError
+from eagle_rag_core.jobs.queue import JobQueue
+from eagle_rag_core.service.jobs import JobService
 
 
 @pytest.fixture
@@ -121,6 +131,101 @@ def test_ctrl_c_gives_the_jobs_back(deployment: Deployment, launcher: Launcher) 
     assert "running" not in _jobs(deployment).values()
     server = launcher.stdio(deployment)
     assert {server.finish(job)["status"] for job in _jobs(deployment)} == {"succeeded"}
+
+
+#: Runs the command line in a process none of whose files may outgrow a limit, as on a full disk.
+_LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))
+from eagle_rag_core.cli.main import main
+main(sys.argv[2:])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit of a file's size.")
+def test_a_catalog_that_cannot_grow_ends_the_command(deployment: Deployment, folder: Path) -> None:
+    for n in range(30):
+        (folder / f"{n}.md").write_text(f"# Entry {n}\n\nAbout entry{n}.\n")
+    assert run_cli(deployment, "jobs").returncode == 0  # the tables are there
+    limited = (sys.executable, "-c", _LIMITED, str(300 * 1024))
+    result = run((*limited, "ingest", str(folder)), deployment)
+    assert result.returncode == 1
+    assert "storage_unavailable" in result.stderr and "Traceback" not in result.stderr
+    acknowledged = len(_jobs(deployment))
+    assert run_cli(deployment, "ingest", str(folder)).returncode == 0
+    assert acknowledged
+
+
+@pytest.fixture
+def in_process(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> Iterator[CliRunner]:
+    """Runs the command in this process, in the deployment's environment."""
+    for name, value in deployment.environ.items():
+        monkeypatch.setenv(name, value)
+    yield CliRunner()
+
+
+def test_a_worker_that_cannot_claim_ends_the_command_and_leaves_the_jobs_queued(
+    deployment: Deployment,
+    in_process: CliRunner,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def claim(*arguments: Any) -> None:
+        raise StorageError("The catalog cannot grow: the disk is full.")
+
+    monkeypatch.setattr(JobQueue, "claim", claim)
+    result = in_process.invoke(ingest, [str(folder), "--no-packs"])
+    assert result.exit_code == 1
+    assert result.stdout == "0 ingested, 0 unchanged, 0 failed, 2 unfinished.\n"
+    assert "stopped  [storage_unavailable] The catalog cannot grow" in result.stderr
+    assert "stay queued (2)" in result.stderr
+    assert set(_jobs(deployment).values()) == {"queued"}
+
+
+@pytest.mark.parametrize(("passing", "code"), [(True, 0), (False, 1)])
+def test_only_a_lasting_failure_to_look_after_the_jobs_ends_the_command(
+    in_process: CliRunner,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    passing: bool,
+    code: int,
+) -> None:
+    ended, failures = JobService.ended, [StorageError("Overloaded.", retryable=passing)]
+
+    def flaky(*arguments: Any) -> Any:
+        if failures:
+            raise failures.pop()
+        return ended(*arguments)
+
+    monkeypatch.setattr(JobService, "ended", flaky)
+    result = in_process.invoke(ingest, [str(folder), "--no-packs"])
+    assert result.exit_code == code
+    assert ("stopped  [storage_unavailable] Overloaded." in result.stderr) is not passing
+
+
+def test_an_unreadable_subfolder_is_refused_and_the_rest_is_ingested(
+    in_process: CliRunner, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scandir, closed = os.scandir, str(folder / "deep")
+
+    def guarded(path: Any = ".") -> Any:
+        if os.fspath(path) == closed:
+            raise PermissionError(13, "Permission denied", closed)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", guarded)
+    result = in_process.invoke(ingest, [str(folder), "--no-packs"])
+    assert result.exit_code == 1
+    assert result.stdout == "1 ingested, 0 unchanged, 1 failed.\n"
+    assert f"refused  {closed}: [source_unreadable] This folder cannot be read" in result.stderr
+
+
+def test_a_folder_without_files_is_refused(deployment: Deployment, tmp_path: Path) -> None:
+    (tmp_path / "void" / "deeper").mkdir(parents=True)
+    (tmp_path / "void" / ".env").touch()
+    result = run_cli(deployment, "ingest", "void")
+    assert result.returncode == 1
+    assert "refused  void: [source_not_found] There are no files in void" in result.stderr
 
 
 def _jobs(deployment: Deployment) -> dict[str, str]:

@@ -10,7 +10,7 @@ import pytest
 
 from eagle_rag_core.catalog import ids
 from eagle_rag_core.catalog.engine import Catalog
-from eagle_rag_core.errors import FetchError, IngestError, LeaseLost, StorageError
+from eagle_rag_core.errors import EagleError, FetchError, IngestError, LeaseLost, StorageError
 from eagle_rag_core.jobs.queue import ClaimedJob, JobQueue
 from eagle_rag_core.jobs.worker import Control, Worker
 from eagle_rag_core.types import LOCAL, IngestRequest, Job, JobStage, JobStatus
@@ -339,6 +339,83 @@ def test_a_storage_failure_does_not_end_the_worker(
     monkeypatch.setattr(queue, "claim", flaky)
     job = submit(queue)
     with caplog.at_level(logging.WARNING):
-        run(succeed, poll_seconds=0.01).start()
+        worker = run(succeed, poll_seconds=0.01)
+        worker.start()
         assert final(queue, job).status is JobStatus.SUCCEEDED
     assert "The catalog is busy." in caplog.text
+    assert worker.trouble() is None
+
+
+def test_claims_that_keep_failing_are_a_trouble_until_one_succeeds(
+    queue: JobQueue, run: Callable[..., Worker], succeed: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claim, full = queue.claim, StorageError("The disk is full.")
+    troubles: list[EagleError | None] = []
+
+    def claim_nothing(*arguments: Any) -> None:
+        troubles.append(worker.trouble())
+        raise full
+
+    monkeypatch.setattr(queue, "claim", claim_nothing)
+    worker = run(succeed, poll_seconds=0.01)
+    assert worker.trouble() is None
+    job = submit(queue)
+    worker.start()
+    wait_for(lambda: worker.trouble() is not None)
+    assert worker.trouble() is full
+    assert troubles[:5] == [None] * 5
+    assert queue.get(LOCAL, job.job_id).status is JobStatus.QUEUED
+
+    monkeypatch.setattr(queue, "claim", claim)
+    assert final(queue, job).status is JobStatus.SUCCEEDED
+    assert worker.trouble() is None
+
+
+@pytest.mark.parametrize("error", [StorageError("The disk is full."), RuntimeError("secret")])
+def test_ends_that_cannot_be_recorded_are_a_trouble_until_one_is(
+    queue: JobQueue, run: Callable[..., Worker], monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    fail = queue.fail
+    broken = threading.Event()
+    broken.set()
+
+    def flaky(claim: ClaimedJob, reason: EagleError) -> JobStatus:
+        if broken.is_set():
+            raise error
+        return fail(claim, reason)
+
+    def process(claim: ClaimedJob, control: Control) -> None:
+        raise IngestError("The file is empty.")
+
+    monkeypatch.setattr(queue, "fail", flaky)
+    job = submit(queue)
+    worker = run(process, poll_seconds=0.01, lease_seconds=0.2)
+    worker.start()
+    wait_for(lambda: worker.trouble() is not None)
+    trouble = worker.trouble()
+    assert trouble is not None and "secret" not in trouble.message
+    broken.clear()
+    assert final(queue, job).error == "The file is empty."
+    wait_for(lambda: worker.trouble() is None)
+
+
+def test_a_passing_failure_to_record_an_end_is_made_good_within_the_lease(
+    queue: JobQueue, run: Callable[..., Worker], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fail, failures = queue.fail, [StorageError("The catalog is busy.")]
+    runs: list[str] = []
+
+    def flaky(claim: ClaimedJob, reason: EagleError) -> JobStatus:
+        if failures:
+            raise failures.pop()
+        return fail(claim, reason)
+
+    def process(claim: ClaimedJob, control: Control) -> None:
+        runs.append(claim.job_id)
+        raise IngestError("The file is empty.")
+
+    monkeypatch.setattr(queue, "fail", flaky)
+    job = submit(queue)
+    run(process, poll_seconds=0.01, lease_seconds=30).start()
+    assert final(queue, job).error == "The file is empty."
+    assert runs == [job.job_id]

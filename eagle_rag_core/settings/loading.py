@@ -39,6 +39,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix=ENV_PREFIX,
         env_nested_delimiter="__",
+        env_ignore_empty=True,
         extra="forbid",
         frozen=True,
         validate_default=True,
@@ -176,7 +177,8 @@ def _absolute_root(root: Path) -> Path:
 
 def _finish(settings: Settings) -> Settings:
     """Resolve the home and the rules that span several settings."""
-    home = settings.home if settings.home != Path() else _default_home()
+    # Given or not decides, not the value: the working folder is a home like any other.
+    home = settings.home if "home" in settings.model_fields_set else _default_home()
     plugins = settings.plugins
     namespace = plugins.default_namespace.replace("-", "_")
     enabled = [name.replace("-", "_") for name in plugins.enabled]

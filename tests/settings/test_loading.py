@@ -157,6 +157,19 @@ def test_missing_named_file_is_an_error(tmp_path: Path) -> None:
         load_settings(config=tmp_path / "no.yaml")
 
 
+def test_the_working_folder_can_be_the_home(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("EAGLE_RAG_HOME", ".")
+    assert load_settings().home == tmp_path
+
+
+def test_an_empty_variable_is_unset(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("EAGLE_RAG_HOME", "")
+    assert load_settings().home == tmp_path / "data" / "eagle-rag"
+
+
 def test_secrets_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AUTH_API_KEY", "s3cret")
     loaded = load_settings()

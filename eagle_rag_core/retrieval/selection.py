@@ -7,6 +7,7 @@ inside the scope; others take no part in the fusion, as if no leg had found them
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from eagle_rag_core.catalog.ids import is_id
@@ -95,15 +96,28 @@ def _span(window: Window) -> tuple[str, int, int]:
 
 
 def _hit(window: Window, text: str) -> Hit:
-    passage, node = window.passage, window.node
-    return Hit(
+    node = window.node
+    return replace(
+        passage_hit(window.passage),
         node_id=node.node_id,
-        document_id=passage.document_id,
-        kb_name=passage.kb_name,
         text=text,
         score=node.score,
         start=window.start,
         end=window.end,
+        why=node.why,
+    )
+
+
+def passage_hit(passage: Passage) -> Hit:
+    """A passage by itself: one that was asked for, not ranked."""
+    return Hit(
+        node_id=passage.node_id,
+        document_id=passage.document_id,
+        kb_name=passage.kb_name,
+        text=passage.text,
+        score=1.0,
+        start=passage.start,
+        end=passage.end,
         path=passage.path,
         level=passage.level,
         summary=passage.summary,
@@ -111,5 +125,4 @@ def _hit(window: Window, text: str) -> Hit:
         source_uri=passage.source_uri,
         source_type=passage.source_type,
         page=passage.page,
-        why=node.why,
     )

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from eagle_rag_core.catalog import records, scopes
 from eagle_rag_core.catalog.engine import Catalog
-from eagle_rag_core.catalog.passages import Passage, passages
+from eagle_rag_core.catalog.passages import passages
 from eagle_rag_core.retrieval.orchestrator import Orchestrator
+from eagle_rag_core.retrieval.selection import passage_hit
 from eagle_rag_core.types import (
     FieldValue,
     Hit,
@@ -101,7 +102,7 @@ class ScopedSearch:
             scope = _scope(self._catalog, conn, "", ())
             found = passages(conn, self._catalog.namespace, node_ids)
         return [
-            _hit(found[node_id])
+            passage_hit(found[node_id])
             for node_id in node_ids
             if node_id in found and found[node_id].kb_name in scope.kbs
         ]
@@ -110,23 +111,3 @@ class ScopedSearch:
 def _scope(catalog: Catalog, conn: Connection, kb_name: str, document_ids: Sequence[str]) -> Scope:
     request = ScopeRequest(kb_name=kb_name, documents=tuple(document_ids))
     return scopes.resolve(conn, catalog.namespace, current_caller(), request)
-
-
-def _hit(passage: Passage) -> Hit:
-    """A passage by itself: it was asked for, not ranked."""
-    return Hit(
-        node_id=passage.node_id,
-        document_id=passage.document_id,
-        kb_name=passage.kb_name,
-        text=passage.text,
-        score=1.0,
-        start=passage.start,
-        end=passage.end,
-        path=passage.path,
-        level=passage.level,
-        summary=passage.summary,
-        title=passage.title,
-        source_uri=passage.source_uri,
-        source_type=passage.source_type,
-        page=passage.page,
-    )

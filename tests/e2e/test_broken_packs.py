@@ -10,7 +10,8 @@ import pytest
 from e2e.packs import install_pack
 from e2e.product import CLI, STDIO, Deployment, run, run_cli
 from e2e.servers import HttpServer, Launcher
-from plugins.fake_packs import manifest
+
+from eagle_rag_core.testing.fake_distributions import pack_manifest as manifest
 
 #: Namespace of each broken pack, its state, and words of the reason.
 BROKEN = {

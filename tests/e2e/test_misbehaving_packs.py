@@ -9,7 +9,8 @@ from e2e.answers import assert_clean
 from e2e.packs import install_pack
 from e2e.product import Caller, Deployment
 from e2e.servers import Launcher
-from plugins.fake_packs import manifest
+
+from eagle_rag_core.testing.fake_distributions import pack_manifest as manifest
 
 #: What the tool does, by the query that makes it.
 MISDEEDS = {

@@ -83,12 +83,6 @@ class NotFound(EagleError):
     default_code = ErrorCode.DOCUMENT_NOT_FOUND
 
 
-class Forbidden(EagleError):
-    """The caller may not do this."""
-
-    default_code = ErrorCode.FORBIDDEN
-
-
 class IngestError(EagleError):
     """A source cannot become a document. The job fails with this reason; nothing is indexed."""
 

@@ -46,7 +46,7 @@ def build_server(
         on_duplicate="error",
         mask_error_details=True,
         lifespan=_lifespan(app),
-        middleware=[FrozenSurface(tools)],
+        middleware=[FrozenSurface(tools, entry)],
     )
     for tool in tools:
         server.add_tool(tool)

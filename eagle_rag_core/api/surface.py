@@ -16,9 +16,8 @@ import mcp_types
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import Tool, ToolResult
 
-from eagle_rag_core.api.tools import EagleTool, to_tool_result
-from eagle_rag_core.calls.outcome import failure
-from eagle_rag_core.errors import EagleError, ErrorCode
+from eagle_rag_core.api.tools import EagleTool, Entry, to_tool_result
+from eagle_rag_core.calls.outcome import failure, unknown_tool
 
 _LOG = logging.getLogger(__name__)
 
@@ -39,9 +38,13 @@ def fingerprint(tool: Tool) -> str:
 
 
 class FrozenSurface(Middleware):
-    """Outermost middleware: passes only tools that match their frozen fingerprint."""
+    """Outermost middleware: passes only tools that match their frozen fingerprint.
 
-    def __init__(self, tools: Sequence[Tool]) -> None:
+    :param entry: answers, and records, calls of tools that were never there.
+    """
+
+    def __init__(self, tools: Sequence[Tool], entry: Entry) -> None:
+        self._entry = entry
         self._frozen: Mapping[str, str] = {tool.name: fingerprint(tool) for tool in tools}
 
     async def on_list_tools(
@@ -58,10 +61,12 @@ class FrozenSurface(Middleware):
         call_next: CallNext[mcp_types.CallToolRequestParams, ToolResult],
     ) -> ToolResult:
         name = context.message.name
+        if name not in self._frozen:
+            return to_tool_result(await self._entry.call(name, context.message.arguments or {}))
         server = context.fastmcp_context.fastmcp if context.fastmcp_context else None
-        tool = await server.get_tool(name) if server and name in self._frozen else None
+        tool = await server.get_tool(name) if server else None
         if tool is None or not self._matches(tool):
-            return to_tool_result(failure(name, self._unknown(name), as_list=False))
+            return to_tool_result(failure(name, unknown_tool(name, ()), as_list=False))
         return await call_next(context)
 
     def _matches(self, tool: Tool) -> bool:
@@ -69,11 +74,3 @@ class FrozenSurface(Middleware):
             return True
         _LOG.error("Refused tool %r: it is not what was registered at start.", tool.name)
         return False
-
-    def _unknown(self, name: str) -> EagleError:
-        from eagle_rag_core.settings.suggest import did_you_mean
-
-        return EagleError(
-            f"There is no tool {name[:80]!r} here{did_you_mean(name, self._frozen)}",
-            code=ErrorCode.TOOL_NOT_FOUND,
-        )

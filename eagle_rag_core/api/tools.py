@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,10 @@ class Entry:
     pipeline: CallPipeline
     identify: Callable[[], Caller]
     face: str
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> CallOutcome:
+        """Run one call for whoever makes it."""
+        return await self.pipeline.call(tool, arguments, caller=self.identify(), face=self.face)
 
 
 class EagleTool(Tool):
@@ -64,11 +68,7 @@ class EagleTool(Tool):
         return self._spec.function
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
-        entry = self._entry
-        outcome = await entry.pipeline.call(
-            self._spec.name, arguments, caller=entry.identify(), face=entry.face
-        )
-        return to_tool_result(outcome)
+        return to_tool_result(await self._entry.call(self._spec.name, arguments))
 
 
 def to_tool_result(outcome: CallOutcome) -> ToolResult:

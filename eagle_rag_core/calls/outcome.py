@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from eagle_rag_core.errors import CallTimeout, EagleError, ErrorCode
+from eagle_rag_core.settings.suggest import did_you_mean
 
 _LOG = logging.getLogger(__name__)
 
@@ -41,6 +43,14 @@ class CallOutcome:
 def operation_of(tool: str) -> str:
     """Name of a tool in ``timeout: …`` and ``circuit_open: …``: core tools lose their prefix."""
     return tool.removeprefix("core_")
+
+
+def unknown_tool(tool: str, known: Iterable[str]) -> EagleError:
+    """What is said of a tool that is not exposed; suggests the closest known one."""
+    return EagleError(
+        f"There is no tool {tool[:80]!r} here{did_you_mean(tool, known)}",
+        code=ErrorCode.TOOL_NOT_FOUND,
+    )
 
 
 def failure(tool: str, error: BaseException, *, as_list: bool) -> CallOutcome:

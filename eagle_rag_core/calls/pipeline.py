@@ -16,11 +16,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from eagle_rag_core.calls.budget import fit
-from eagle_rag_core.calls.outcome import CallOutcome, failure, unexpected
-from eagle_rag_core.errors import CallTimeout, EagleError, ErrorCode
+from eagle_rag_core.calls.outcome import CallOutcome, failure, unexpected, unknown_tool
+from eagle_rag_core.errors import CallTimeout, EagleError
 from eagle_rag_core.plugins import ToolSpec
 from eagle_rag_core.settings import Settings
-from eagle_rag_core.settings.suggest import did_you_mean
 from eagle_rag_core.telemetry.call_log import CallLog, CallRecord
 from eagle_rag_core.types import Caller, acting_for, due_at
 
@@ -61,7 +60,7 @@ class CallPipeline:
         spec = self.tools.get(tool)
         try:
             if spec is None:
-                raise self._unknown(tool)
+                raise unknown_tool(tool, self.tools)
             payload = await self._run(spec, arguments, caller)
             outcome = CallOutcome(payload)
         except Exception as error:
@@ -72,12 +71,6 @@ class CallPipeline:
     def close(self) -> None:
         """Stop taking calls; running ones may finish."""
         self._pool.shutdown(wait=False, cancel_futures=True)
-
-    def _unknown(self, tool: str) -> EagleError:
-        return EagleError(
-            f"There is no tool {tool[:80]!r} here{did_you_mean(tool, self.tools)}",
-            code=ErrorCode.TOOL_NOT_FOUND,
-        )
 
     async def _run(self, spec: ToolSpec, arguments: Mapping[str, Any], caller: Caller) -> Any:
         values = spec.validate(arguments)

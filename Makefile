@@ -15,8 +15,8 @@ $(VENV)/.installed: requirements.txt pyproject.toml plugins/biomed/pyproject.tom
 	$(PIP) install --constraint requirements.txt -e '.[local]' -e plugins/biomed -e plugins/lakehouse_bi
 	touch $@
 
-$(VENV)/.dev: $(VENV)/.installed
-	$(PIP) install --constraint requirements.txt -r requirements-dev.txt
+$(VENV)/.dev: $(VENV)/.installed requirements-dev.txt
+	$(PIP) install --constraint requirements.txt -r requirements-dev.txt -e '.[local,ocr,postgres,s3,celery]'
 	touch $@
 
 demo: install

@@ -66,6 +66,7 @@ def ensure_kb(tx: Connection, namespace: str, name: str, *, clock: ids.Clock = t
     row = {
         "namespace": namespace,
         "name": name,
+        "seed": name,
         "title": "",
         # Random, so that a knowledge base created anew under an old name never meets answers
         # that were cached for the old one.

@@ -10,7 +10,7 @@ from eagle_rag_core.errors import StorageError
 
 #: The newest file below ``migrations/versions``. Kept here, because reading the stored revision
 #: and comparing takes microseconds and importing alembic a second.
-HEAD_REVISION = "0001"
+HEAD_REVISION = "0003"
 
 _SCRIPTS = Path(__file__).parent / "migrations"
 _version = table("alembic_version", column("version_num"))

@@ -36,7 +36,10 @@ kbs = Table(
     metadata,
     Column("namespace", String(64), primary_key=True),
     Column("name", String(64), primary_key=True),
+    # What document ids are made of: the name at first, and kept when the name changes.
+    Column("seed", String(64), nullable=False, server_default=""),
     Column("title", Text, nullable=False, default=""),
+    Column("description", Text, nullable=False, server_default=""),
     # Raised by every commit that changes what a search in the KB can return.
     Column("epoch", Integer, nullable=False, default=0),
     Column("created_at", String(27), nullable=False),
@@ -92,6 +95,8 @@ versions = Table(
     Column("text", Text, nullable=False),
     Column("created_at", String(27), nullable=False),
     Index(None, "document_id"),
+    # The same content elsewhere has its vectors already.
+    Index(None, "content_hash"),
 )
 
 sections = Table(
@@ -176,6 +181,8 @@ jobs = Table(
     Column("caller_id", Text, nullable=False),
     # Only a worker with the same pipeline (parsers, chunker, analyzer, packs) may claim the job.
     Column("fingerprint", String(64), nullable=False),
+    # [namespace, version] of the packs of that pipeline, to say which one a worker lacks.
+    Column("packs", JSON, nullable=False, server_default="[]"),
     Column("status", String(16), nullable=False),
     Column("stage", String(16), nullable=False, default=""),
     Column("progress", Float, nullable=False, default=0.0),

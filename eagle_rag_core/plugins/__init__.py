@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from eagle_rag_core.plugins.context import PackContext
+    from eagle_rag_core.plugins.deprecations import PackApiWarning
     from eagle_rag_core.plugins.guard import assert_rag_only_tool_name
     from eagle_rag_core.plugins.hookspecs import hookimpl
     from eagle_rag_core.plugins.manager import PluginManager
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from eagle_rag_core.plugins.states import PackRecord
 
 __all__ = [
+    "PackApiWarning",
     "PackContext",
     "PackManifest",
     "PackRecord",
@@ -32,6 +34,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "PackApiWarning": "deprecations",
     "PackContext": "context",
     "PackManifest": "manifest",
     "PackRecord": "states",

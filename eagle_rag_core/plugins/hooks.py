@@ -11,6 +11,7 @@ import pluggy
 from eagle_rag_core.errors import PluginError
 from eagle_rag_core.plugins import hookspecs
 from eagle_rag_core.plugins.context import PackContext
+from eagle_rag_core.plugins.deprecations import naming_the_pack
 
 #: Names of the hooks, in the order in which those of one pack are called.
 HOOKS: Final = tuple(name for name in vars(hookspecs) if name.startswith("register_"))
@@ -44,7 +45,8 @@ class PackHooks:
         for name in dir(pack):
             self._check(pack, name)
         try:
-            self._pluggy.register(pack, name=namespace)
+            with naming_the_pack(namespace):
+                self._pluggy.register(pack, name=namespace)
         except pluggy.PluginValidationError:
             raise PluginError("A hook of the pack takes arguments other than ctx.") from None
         except ValueError:

@@ -7,12 +7,21 @@ the page is written by hand.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Final
 
-from render_packs import hook_sections, manifest_tables, source_of_context, source_of_types
+from render_packs import (
+    hook_section,
+    hook_table,
+    manifest_tables,
+    source_of_context,
+    source_of_types,
+)
 from render_settings import settings_tables
 from render_tools import tool_sections
+
+from eagle_rag_core.plugins.hooks import HOOKS
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 DOCS: Final = ROOT / "docs"
@@ -22,9 +31,13 @@ BLOCKS: Final[Mapping[str, tuple[Path, Callable[[], str]]]] = {
     "settings": (DOCS / "configuration.md", settings_tables),
     "tools": (DOCS / "tools.md", tool_sections),
     "manifest": (DOCS / "manifest.md", manifest_tables),
-    "hooks": (DOCS / "hooks.md", hook_sections),
+    "hooks": (DOCS / "hooks.md", hook_table),
     "context": (DOCS / "hooks.md", source_of_context),
     "types": (DOCS / "hooks.md", source_of_types),
+    **{
+        f"hook {name}": (DOCS / "hooks" / f"{name}.md", partial(hook_section, name))
+        for name in HOOKS
+    },
 }
 
 

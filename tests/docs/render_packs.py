@@ -84,15 +84,22 @@ def _default(node: Schema) -> str:
     return "empty" if node.get("default") in ([], {}) or "$ref" in node else default(node)
 
 
-def hook_sections() -> str:
-    """Every hook with its exact signature and what its docstring says."""
-    return "\n\n".join(_hook(getattr(hookspecs, name)) for name in HOOKS)
+def hook_table() -> str:
+    """Every hook with a link to its page and the first sentence of its docstring."""
+    rows = ((f"[`{name}`](hooks/{name}.md)", _first_sentence(name)) for name in HOOKS)
+    return table(("Hook", "What it does"), rows)
 
 
-def _hook(function: Any) -> str:
-    head = f"def {function.__name__}{inspect.signature(function)}: ..."
+def _first_sentence(name: str) -> str:
+    return _prose(getattr(hookspecs, name)).partition("\n")[0]
+
+
+def hook_section(name: str) -> str:
+    """A hook's exact signature and what its docstring says."""
+    function = getattr(hookspecs, name)
+    head = f"def {name}{inspect.signature(function)}: ..."
     head = head.replace("'", "")  # annotations are strings
-    return f"### `{function.__name__}`\n\n```python\n{head}\n```\n\n{_prose(function)}"
+    return f"```python\n{head}\n```\n\n{_prose(function)}"
 
 
 def _prose(function: Any) -> str:

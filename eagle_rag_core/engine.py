@@ -23,6 +23,7 @@ from eagle_rag_core.jobs.periodic import Periodic
 from eagle_rag_core.jobs.queue import JobQueue
 from eagle_rag_core.jobs.worker import Worker
 from eagle_rag_core.models.embedders import ResolvedEmbedder, resolve_text_embedder
+from eagle_rag_core.models.rerankers import FASTEMBED, HTTP, core_reranker
 from eagle_rag_core.query.engine import AnswerEngine
 from eagle_rag_core.retrieval.legs import TextIndex
 from eagle_rag_core.retrieval.orchestrator import Orchestrator, RetrievalParts
@@ -36,6 +37,7 @@ from eagle_rag_core.service.jobs import JobService
 from eagle_rag_core.service.kbs import KbService
 from eagle_rag_core.service.search import SearchService
 from eagle_rag_core.settings import Settings
+from eagle_rag_core.settings.sections import ModelSettings
 from eagle_rag_core.settings.suggest import did_you_mean
 from eagle_rag_core.types import Caller, Extensions, Reranker, Scope
 from eagle_rag_core.vectors.factory import open_vector_store
@@ -238,21 +240,24 @@ def _orchestrator(
             settings=settings.retrieval,
             legs=extensions.legs,
             expanders=extensions.expanders,
-            rerankers=_rerankers(settings.models.reranker, extensions),
+            rerankers=_rerankers(settings.models, extensions),
         )
     )
 
 
-def _rerankers(wanted: str, extensions: Extensions) -> tuple[Reranker, ...]:
+def _rerankers(settings: ModelSettings, extensions: Extensions) -> tuple[Reranker, ...]:
+    wanted = settings.reranker
     if wanted == "none":
         return ()
-    known = {reranker.name: reranker for reranker in extensions.rerankers}
-    if wanted not in known:
+    of_packs = {reranker.name: reranker for reranker in extensions.rerankers}
+    reranker = of_packs.get(wanted) or core_reranker(wanted, settings.rerank)
+    if reranker is None:
+        known = [*of_packs, "none", HTTP, f"{FASTEMBED}<model>"]
         raise ConfigError(
-            f"models.reranker names {wanted!r}, which no active pack brings"
-            f"{did_you_mean(wanted, [*known, 'none'])}"
+            f"models.reranker names {wanted!r}, which nothing installed provides"
+            f"{did_you_mean(wanted, known)} Known are: {', '.join(known)}."
         )
-    return (known[wanted],)
+    return (reranker,)
 
 
 def _tell_other_namespaces(catalog: Catalog) -> None:

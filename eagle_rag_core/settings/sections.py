@@ -85,10 +85,23 @@ class LLMSettings(Section):
     api_key: SecretStr = Field(SecretStr(""), description="Key for that endpoint.")
 
 
+class RerankSettings(Section):
+    base_url: str = Field("", description="Server of the reranker `http`; `/rerank` is added.")
+    protocol: Literal["cohere", "tei"] = Field(
+        "cohere", description="cohere (also Jina, vLLM, Infinity), or tei."
+    )
+    model: str = Field("", description="Model name at that server, where it needs one.")
+    api_key: SecretStr = Field(SecretStr(""), description="Key for that server.")
+    timeout: float = Field(2.0, gt=0, description="Seconds before the fused order stands.")
+
+
 class ModelSettings(Section):
     text_embedder: str = Field("auto", description="auto, none, minilm-int8 or a pack's own.")
     image_embedder: Literal["none"] = Field("none", description="Image embedder.")
-    reranker: str = Field("none", description="none, or a reranker that a pack contributes.")
+    reranker: str = Field(
+        "none", description="none, http, fastembed:<model>, or one that a pack contributes."
+    )
+    rerank: RerankSettings = Field(RerankSettings(), description="The reranker `http`.")
     ocr: Literal["auto", "none"] = Field("auto", description="OCR for scanned pages.")
     llm: LLMSettings = Field(LLMSettings(), description="Answer generation.")
 

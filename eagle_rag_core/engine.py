@@ -22,7 +22,7 @@ from eagle_rag_core.ingest.pipeline import IngestPipeline, Limits, PipelineParts
 from eagle_rag_core.jobs.periodic import Periodic
 from eagle_rag_core.jobs.queue import JobQueue
 from eagle_rag_core.jobs.worker import Worker
-from eagle_rag_core.models.embedders import ResolvedEmbedder, resolve_text_embedder
+from eagle_rag_core.models.embedders import HomeEmbedder, ResolvedEmbedder, resolve_text_embedder
 from eagle_rag_core.models.rerankers import FASTEMBED, HTTP, core_reranker
 from eagle_rag_core.query.engine import AnswerEngine
 from eagle_rag_core.retrieval.legs import TextIndex
@@ -185,11 +185,9 @@ def _leave_it_to_workers() -> None:
 
 def _embedder(settings: Settings, catalog: Catalog, extensions: Extensions) -> ResolvedEmbedder:
     active = _active_text(catalog)
-    return resolve_text_embedder(
-        settings.models.text_embedder,
-        home_fingerprint=active.fingerprint if active else None,
-        extra={spec.name: spec.factory for spec in extensions.embedders},
-    )
+    home = HomeEmbedder(active.embedder, active.fingerprint, active.dim) if active else None
+    packs = {spec.name: spec.factory for spec in extensions.embedders}
+    return resolve_text_embedder(settings.models, home=home, extra=packs)
 
 
 def _active_text(catalog: Catalog) -> CollectionInfo | None:
@@ -227,10 +225,8 @@ def _orchestrator(
     resolved: ResolvedEmbedder,
     extensions: Extensions,
 ) -> Orchestrator:
-    # Packs' embedders may call a server and hang; the core's own compute here.
-    of_pack = {spec.name for spec in extensions.embedders}
-    in_process = not settings.milvus.uri and resolved.embedder.name not in of_pack
-
+    # What waits for a server may hang and needs a thread and a deadline of its own.
+    in_process = not settings.milvus.uri and resolved.in_process
     return Orchestrator(
         RetrievalParts(
             catalog=catalog,

@@ -131,9 +131,11 @@ class TextEmbedder(Protocol):
 
     name: str
     fingerprint: str
-    dim: int
     scripts: frozenset[str]
     dense_weight: float
+
+    @property
+    def dim(self) -> int: ...
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
 

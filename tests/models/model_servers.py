@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -77,3 +79,22 @@ def overlap_reranker(path: str, body: Any) -> tuple[int, Any]:
     ]
     rows.sort(key=lambda row: -row[field])
     return 200, {"results": rows} if field == "relevance_score" else rows
+
+
+def word_hashes(text: str, dim: int = 256) -> list[float]:
+    """Counts of words, each hashed to a place: texts that share words are near each other."""
+    vector = [0.0] * dim
+    for word in re.findall(r"\w+", text.lower()):
+        vector[int.from_bytes(hashlib.sha256(word.encode()).digest()[:4], "big") % dim] += 1.0
+    return vector
+
+
+def hashing_embedder(path: str, body: Any) -> tuple[int, Any]:
+    """An embedding server by hashed words that answers out of order, as it may."""
+    assert path == "/v1/embeddings"
+    assert body["encoding_format"] == "float"
+    rows = [
+        {"object": "embedding", "index": index, "embedding": word_hashes(text)}
+        for index, text in enumerate(body["input"])
+    ]
+    return 200, {"object": "list", "data": rows[::-1], "model": body["model"]}

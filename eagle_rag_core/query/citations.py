@@ -15,12 +15,13 @@ def cite(quotes: Sequence[Quote], page_of: PageOf) -> tuple[str, tuple[Source, .
 
     :param page_of: (node_id, character offset in the document) → page.
     """
-    sources = tuple(_source(n, quote, page_of) for n, quote in enumerate(quotes, start=1))
+    sources = tuple(source_of(n, quote, page_of) for n, quote in enumerate(quotes, start=1))
     answer = "\n\n".join(f"{source.quote} [{source.n}]" for source in sources)
     return answer, sources
 
 
-def _source(n: int, quote: Quote, page_of: PageOf) -> Source:
+def source_of(n: int, quote: Quote, page_of: PageOf) -> Source:
+    """The numbered source of one quote."""
     hit = quote.hit
     return Source(
         n=n,

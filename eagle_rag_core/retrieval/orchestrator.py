@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import time
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.catalog.scopes import resolve
@@ -90,16 +90,27 @@ class Orchestrator:
     """
 
     def __init__(self, parts: RetrievalParts) -> None:
-        names = [*CORE_LEGS, *(leg.name for leg in parts.legs)]
+        self._parts = parts
+        names = self.leg_names
         if repeated := sorted({name for name in names if names.count(name) > 1}):
             raise ConfigError(
                 f"Retrieval legs must have different names; repeated: {', '.join(repeated)}."
             )
-        self._parts = parts
         self._pool = WorkerPool()
 
+    @property
+    def leg_names(self) -> tuple[str, ...]:
+        """Names of the core's and the packs' legs."""
+        return (*CORE_LEGS, *(leg.name for leg in self._parts.legs))
+
     def search(
-        self, query: str, scope: Scope, top_k: int, *, deadline: float = math.inf
+        self,
+        query: str,
+        scope: Scope,
+        top_k: int,
+        *,
+        deadline: float = math.inf,
+        without: Collection[str] = (),
     ) -> SearchOutcome:
         """The best passages for ``query`` inside ``scope``.
 
@@ -107,6 +118,7 @@ class Orchestrator:
 
         :param scope: already cut down to what the caller may read.
         :param deadline: when to give up, in :func:`time.monotonic` time.
+        :param without: names of legs that do not take part, to compare them.
         :raises InvalidArgument: an empty query, or a top_k below 1.
         :raises CallTimeout: no leg answered in time.
         :raises StorageError: every leg failed, or the catalog cannot be read.
@@ -117,6 +129,8 @@ class Orchestrator:
             raise InvalidArgument("top_k must be at least 1.")
         attempt = Attempt(self._pool, self._parts.settings.leg_timeout, deadline)
         expanded = self._expand(query, scope, attempt)
+        if without:
+            expanded = replace(expanded, factors={**expanded.factors, **dict.fromkeys(without, 0)})
         if expanded.scope.empty:
             step = Step("scope", "skipped", "The scope holds no documents; nothing was searched.")
             return SearchOutcome((), (*expanded.steps, step))

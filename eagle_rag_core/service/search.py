@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from eagle_rag_core.catalog import scopes
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.retrieval.orchestrator import Orchestrator, SearchOutcome
@@ -16,13 +18,22 @@ class SearchService:
         self._orchestrator = orchestrator
 
     def search(
-        self, caller: Caller, query: str, *, top_k: int, request: ScopeRequest
+        self,
+        caller: Caller,
+        query: str,
+        *,
+        top_k: int,
+        request: ScopeRequest,
+        without: Collection[str] = (),
     ) -> SearchOutcome:
         """The best passages for ``query`` inside the requested scope, best first.
 
+        :param without: names of legs that do not take part, to compare them.
         :raises NotFound: an unknown (or forbidden) knowledge base.
         :raises InvalidArgument: a bad filter.
         """
         with self._catalog.read() as conn:
             scope = scopes.resolve(conn, self._catalog.namespace, caller, request)
-        return self._orchestrator.search(query, scope, top_k, deadline=current_deadline())
+        return self._orchestrator.search(
+            query, scope, top_k, deadline=current_deadline(), without=without
+        )

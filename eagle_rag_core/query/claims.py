@@ -1,0 +1,72 @@
+"""The sentences of a model's answer, as they arrive, and the passages they cite."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from eagle_rag_core.query.sentences import split
+
+#: ``[1]``, ``[1, 2]``.
+_CITATION: Final = re.compile(r"\[\d+(?:\s*[,;]\s*\d+)*\]")
+#: Citations behind the full stop, which belong to the sentence before it.
+_BEHIND: Final = re.compile(rf"([.!?…。！？]+)((?:\s*{_CITATION.pattern})+)[.。]?")
+#: What may yet become a citation of the sentence before it.
+_OPEN_END: Final = re.compile(r"\s*(?:\[[\d\s,;\]\[]*)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One sentence.
+
+    :param before: the white space that separates it from the previous one.
+    :param text: the sentence without its citations.
+    :param cited: numbers of the passages it cites, in order, each once.
+    """
+
+    before: str
+    text: str
+    cited: tuple[int, ...]
+
+
+def claims_in(pieces: Iterable[str]) -> Iterator[Claim]:
+    """The claims of a text that arrives in pieces, each as soon as it is complete."""
+    buffer = ""
+    for piece in pieces:
+        complete, buffer = _cut(buffer + piece)
+        yield from complete
+    # With something behind it that is no part of it, the last sentence is complete as well.
+    yield from _cut(buffer + "\n\n.")[0]
+
+
+def _cut(buffer: str) -> tuple[list[Claim], str]:
+    """The complete sentences of ``buffer``, and the rest.
+
+    The last sentence may go on, and the one before it may get citations yet.
+    """
+    text = _BEHIND.sub(r"\2\1 ", buffer)
+    ends = [end for _, end in split(text)]
+    while ends and _OPEN_END.fullmatch(text, ends[-1]):
+        ends.pop()
+    starts = [0, *ends]
+    claims = [_claim(text[start:end]) for start, end in zip(starts, ends, strict=False)]
+    return [claim for claim in claims if claim.text], text[starts[-1] :]
+
+
+def _claim(raw: str) -> Claim:
+    text = raw.lstrip()
+    numbers = [
+        int(number)
+        for citation in _CITATION.findall(text)
+        for number in re.findall(r"\d{1,6}", citation)
+    ]
+    bare = re.sub(r"\s+(?=[.,;:!?])", "", re.sub(rf"\s*{_CITATION.pattern}", _gap, text)).strip()
+    return Claim(raw[: len(raw) - len(text)], bare, tuple(dict.fromkeys(numbers)))
+
+
+def _gap(citation: re.Match[str]) -> str:
+    """What stays of a citation: a space where it stands between words of its own language."""
+    text, at = citation.string, citation.end()
+    return " " if at < len(text) and text[at].isascii() and text[at].isalnum() else ""

@@ -16,7 +16,8 @@ import click
 
 from eagle_rag_core.bootstrap import Start
 from eagle_rag_core.cli.options import common_options
-from eagle_rag_core.types import COMMAND_LINE, IngestRequest, JobStatus, ScopeRequest
+from eagle_rag_core.errors import EagleError
+from eagle_rag_core.types import COMMAND_LINE, IngestRequest, Job, JobStatus, ScopeRequest
 
 if TYPE_CHECKING:
     from eagle_rag_core.app import EagleApp
@@ -112,14 +113,16 @@ def _fill(app: EagleApp, questions: JudgedSet, folder: Path) -> dict[str, str]:
     services = app.services()
     ids: dict[str, str] = {}
     waiting: set[str] = set()
+    lost = 0
     for number, document in enumerate(questions.documents()):
         path = folder / f"{number}.txt"
         path.write_text(document.text, "utf-8")
-        request = IngestRequest(str(path), kb_name="eval", title=document.title)
-        job = services.ingest.submit(COMMAND_LINE, request)
-        ids[job.document_id] = document.id
-        waiting.add(job.job_id)
-    lost = 0
+        job = _submit(app, IngestRequest(str(path), kb_name="eval", title=document.title))
+        if job is None:
+            lost += 1
+        else:
+            ids[job.document_id] = document.id
+            waiting.add(job.job_id)
     with _progress("documents", len(waiting)) as note:
         while waiting:
             for job in services.jobs.ended(COMMAND_LINE, waiting):
@@ -130,6 +133,17 @@ def _fill(app: EagleApp, questions: JudgedSet, folder: Path) -> dict[str, str]:
     if lost:
         click.echo(f"{lost} documents of the corpus could not be indexed.", err=True)
     return ids
+
+
+def _submit(app: EagleApp, request: IngestRequest) -> Job | None:
+    """The job; None for a source that is refused. Waits while the queue is full."""
+    while True:
+        try:
+            return app.services().ingest.submit(COMMAND_LINE, request)
+        except EagleError as error:
+            if not error.retryable:
+                return None
+            time.sleep(max(error.retry_after_s, _POLL))
 
 
 @contextmanager

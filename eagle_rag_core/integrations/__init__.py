@@ -1,0 +1,1 @@
+"""The engine as components of other frameworks. Import the module you need."""

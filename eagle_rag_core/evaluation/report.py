@@ -29,7 +29,7 @@ def as_table(title: str, measured: Sequence[Measured]) -> Table:
     table = Table(title=title, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("search", no_wrap=True)
     table.add_column("", min_width=_BAR, no_wrap=True)
-    for name in ("nDCG@10 (95 %)", "recall@10", "MRR@10", "p50 ms", "p95 ms"):
+    for name in ("nDCG@10", "R@10", "MRR@10", "p50 ms", "p95 ms"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in measured:
         table.add_row(
@@ -45,7 +45,7 @@ def as_table(title: str, measured: Sequence[Measured]) -> Table:
 
 
 def _interval(value: Estimate) -> str:
-    return f"{value.mean:.3f} ({value.low:.3f}–{value.high:.3f})"
+    return f"{value.mean:.3f} ±{max(value.high - value.mean, value.mean - value.low):.3f}"
 
 
 def _plain(value: Any) -> Any:

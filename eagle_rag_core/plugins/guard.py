@@ -10,25 +10,31 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from itertools import chain, groupby, pairwise
+from itertools import pairwise
 from typing import Final
 
-from eagle_rag_core.errors import GuardError
+from eagle_rag_core.plugins.guard_findings import Finding, refuse_first
+from eagle_rag_core.plugins.guard_spelling import disguised, glued, split_words, torn
 from eagle_rag_core.plugins.guard_words import (
     ACTING_READS,
     ACTING_VERBS,
+    COMMANDS,
     CONJUNCTIONS,
-    GLUED_OBJECTS,
     NOUN_OR_VERB,
+    PRONOUNS,
     READING_VERBS,
+    SECRET_PAIRS,
+    SECRETS,
+    TRAILING_VERBS,
 )
 from eagle_rag_core.plugins.namespaces import CORE
 
 #: The one tool that writes. Only the core may register it.
 WRITER: Final = "core_ingest"
 
-_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
-_WORD: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+#: Longer names are refused before anything else is looked at; clients take 64 at most.
+_LONGEST: Final = 128
+_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*([_-][A-Za-z0-9]+)*")
 
 
 def assert_rag_only_tool_name(full_name: str, *, namespace: str | None = None) -> None:
@@ -43,49 +49,57 @@ def assert_rag_only_tool_name(full_name: str, *, namespace: str | None = None) -
         the namespace.
     :raises GuardError: names the word and says what to do.
     """
-    _check_spelling(full_name)
+    refuse_first(name_findings(full_name, namespace=namespace))
+
+
+def name_findings(full_name: str, *, namespace: str | None = None) -> Iterator[Finding]:
+    """What is wrong with a tool's name; see :func:`assert_rag_only_tool_name`."""
+    if problem := _misspelt(full_name):
+        yield _refusal("name-spelling", full_name, f"{problem}.")
+        return
     if full_name == WRITER and namespace in (None, CORE):
         return
-    words = _words_after_namespace(full_name, namespace)
-    if reason := next(chain(_not_reading(words), _acting(words)), ""):
-        raise GuardError(
-            f"Tool name {full_name!r} is refused: {reason}. Packs only retrieve; name the tool "
-            f"after what it reads, e.g. '{namespace or 'pack'}_search_documents'."
-        )
+    rest = full_name if namespace is None else full_name.removeprefix(f"{namespace}_")
+    if namespace is not None and rest == full_name:
+        problem = f"it does not begin with its namespace and an underscore ({namespace}_…)."
+        yield _refusal("name-namespace", full_name, problem)
+        return
+    words = split_words(rest) if namespace is not None else _from_first_verb(split_words(rest))
+    advice = (
+        "Packs only retrieve; name the tool after what it reads, e.g. "
+        f"'{namespace or 'pack'}_search_documents'."
+    )
+    for reason in _not_reading(words):
+        yield _refusal("name-verb", full_name, f"{reason}. {advice}")
+    for reason in _acting(words, rest):
+        yield _refusal("name-action", full_name, f"{reason}. {advice}")
+    if secret := _secret(words):
+        problem = f"{secret!r} is no knowledge to retrieve. {advice}"
+        yield _refusal("name-secret", full_name, problem)
 
 
-def _check_spelling(name: str) -> None:
+def _refusal(rule: str, full_name: str, problem: str) -> Finding:
+    shown = full_name if len(full_name) <= _LONGEST else f"{full_name[:_LONGEST]}…"
+    return Finding(rule, f"name of tool {shown!a}", f"Tool name {shown!a} is refused: {problem}")
+
+
+def _misspelt(name: str) -> str:
+    if len(name) > _LONGEST:
+        return f"it has {len(name)} characters; use 64 at most"
     if unicodedata.normalize("NFKC", name) != name or not name.isascii():
-        raise GuardError(
-            f"Tool name {name!a} is refused: it holds characters that look like others. "
-            "Use ASCII letters, digits and underscores."
+        return (
+            "it holds characters that look like others; use ASCII letters, digits and underscores"
         )
     if not _NAME.fullmatch(name):
-        raise GuardError(
-            f"Tool name {name!a} is refused: use ASCII letters, digits and underscores only, "
-            "beginning with a letter."
-        )
+        return "use ASCII letters, digits and single underscores between words, a letter first"
+    return ""
 
 
-def _words_after_namespace(name: str, namespace: str | None) -> list[str]:
-    if namespace is not None:
-        rest = name.removeprefix(f"{namespace}_")
-        if rest == name:
-            raise GuardError(
-                f"Tool name {name!r} is refused: it does not begin with its namespace and an "
-                f"underscore ({namespace}_…)."
-            )
-        return split_words(rest)
-    words = split_words(name)
+def _from_first_verb(words: Sequence[str]) -> Sequence[str]:
     for place, word in enumerate(words):
         if word in READING_VERBS or word in ACTING_VERBS or word in NOUN_OR_VERB:
             return words[place:]
     return words
-
-
-def split_words(name: str) -> list[str]:
-    """The words of a snake, kebab or camel case name, in lower case; digits are words too."""
-    return [word.lower() for word in _WORD.findall(name)]
 
 
 def _not_reading(words: Sequence[str]) -> Iterator[str]:
@@ -95,18 +109,21 @@ def _not_reading(words: Sequence[str]) -> Iterator[str]:
         yield f"it begins with {words[0]!r}, which is not a known reading verb"
 
 
-def _acting(words: Sequence[str]) -> Iterator[str]:
+def _acting(words: Sequence[str], name: str) -> Iterator[str]:
     """Why the words of a name act, one reason after the other."""
     for word in words:
-        if _acts_alone(word) or _glued(word):
+        if _acts_alone(word) or glued(word):
             yield f"{word!r} acts"
-    for torn in _torn(words):
-        if _acts_alone(torn):
-            yield f"its parts spell {torn!r}"
+    for parts in torn(words):
+        if _acts_alone(parts):
+            yield f"its parts spell {parts!r}"
+    for word in disguised(name):
+        if _acts_alone(word) or glued(word) or word in NOUN_OR_VERB or word in COMMANDS:
+            yield f"its digits spell {word!r}"
     for left, right in pairwise(words):
-        if left in CONJUNCTIONS and right in NOUN_OR_VERB:
+        if _second_command(left, right):
             yield f"{right!r} is a second command after {left!r}"
-        if right in NOUN_OR_VERB.get(left, ()) or right in ACTING_READS.get(left, ()):
+        if _acts_on(left, right):
             yield f"'{left} {right}' acts"
 
 
@@ -114,24 +131,27 @@ def _acts_alone(word: str) -> bool:
     return word in ACTING_VERBS or (word.endswith("s") and word[:-1] in ACTING_VERBS)
 
 
-def _glued(word: str) -> bool:
-    """Whether ``word`` is a verb and its object without a separator, in either order."""
-    for verb in ACTING_VERBS:
-        before, after = word.removesuffix(verb), word.removeprefix(verb)
-        if after != word and after in GLUED_OBJECTS:
-            return True
-        if before != word and (before in GLUED_OBJECTS or before in CONJUNCTIONS):
-            return True
-    return any(
-        word.removeprefix(verb) in objects
-        for verb, objects in NOUN_OR_VERB.items()
-        if word.startswith(verb)
-    )
+def _second_command(left: str, right: str) -> bool:
+    if left == "then":
+        return right not in READING_VERBS
+    if left not in CONJUNCTIONS:
+        return False
+    return right in NOUN_OR_VERB or (right in COMMANDS and left != "to")
 
 
-def _torn(words: Sequence[str]) -> Iterator[str]:
-    """Words that neighbours may be parts of: pairs, and runs of single letters."""
-    yield from map("".join, pairwise(words))
-    for single, run in groupby(words, key=lambda word: len(word) == 1):
-        if single:
-            yield "".join(run)
+def _acts_on(left: str, right: str) -> bool:
+    if right in ACTING_READS.get(left, ()):
+        return True
+    if any(right in NOUN_OR_VERB.get(verb, ()) for verb in (left, left.removesuffix("s"))):
+        return True
+    if right in PRONOUNS and (left in NOUN_OR_VERB or left in COMMANDS):
+        return True
+    return right in TRAILING_VERBS and left in NOUN_OR_VERB[right]
+
+
+def _secret(words: Sequence[str]) -> str:
+    if words and words[-1] in SECRETS:
+        return words[-1]
+    if tuple(words[-2:]) in SECRET_PAIRS:
+        return " ".join(words[-2:])
+    return ""

@@ -18,27 +18,47 @@ def _words(text: str) -> frozenset[str]:
 #: A tool's name begins with one of these.
 READING_VERBS: Final = _words(
     """
-    aggregate analyse analyze annotate answer assemble browse calculate check cite classify cluster
-    collect compare compute convert correlate count describe detect diff disambiguate discover
-    estimate expand explain explore extract fetch filter find gather get group highlight identify
-    infer inspect interpret link list locate look lookup map match measure navigate normalise
-    normalize outline parse preview profile query quote rank read recall recommend resolve retrieve
-    sample score search show suggest summarise summarize trace translate validate verify view
+    aggregate analyse analyze annotate answer assemble browse calculate check cite classify
+    cluster collect compare compute convert correlate count describe detect diff disambiguate
+    discover estimate expand explain explore extract fetch filter find gather get group identify
+    infer inspect interpret list locate look lookup map match measure normalise normalize outline
+    parse preview profile query quote rank read recall recommend resolve retrieve sample score
+    search show suggest summarise summarize trace translate validate verify view
     """
 )
 
 #: Verbs that change something and are no nouns.
 ACTING_VERBS: Final = _words(
     """
-    activate alter append approve assign cancel chmod create deactivate delete deploy destroy
-    disable dispatch enable enqueue erase exec execute install invoke modify mutate notify overwrite
-    provision publish purge reindex reingest remove rename revoke rm rollback send spawn submit
-    subscribe sudo terminate truncate uninstall unlink unsubscribe upsert wipe write
+    activate allocate alter append approve assign attach authorize cancel chmod configure create
+    deactivate deallocate delete demote deploy destroy detach disable disconnect dismiss dispatch
+    downvote enable encrypt enqueue enroll erase evict exec execute expunge impersonate inject
+    install invoke modify mutate notify nuke obliterate overwrite persist prepend promote provision
+    publish purge reassign reboot redeploy reindex reingest remove rename reopen replicate resend
+    revert revoke rewrite rm rollback send spawn submit subscribe sudo suspend terminate throttle
+    toggle truncate unarchive unassign unfollow uninstall unlink unlock unmount unpin unpublish
+    unregister unset unstar unsubscribe untag upsert upvote whitelist wipe write
+    """
+)
+
+#: Verbs that are too common as nouns or adjectives to be refused beside a noun, but are commands
+#: where a command stands: after a conjunction, or before a pronoun (``get_and_archive_it``).
+COMMANDS: Final = _words(
+    """
+    accept adjust apply archive backup broadcast build bump change clean cleanup clone compile
+    connect debit decrement deduct discard donate download dump eject elevate empty enforce expire
+    fire flag follow forget fork format freeze generate halt hire increment kick label like log
+    login logout manage mark mint mount open park pause pin prune quarantine react rebuild register
+    reject release reload reply report reprocess request rerun resize resume retry review rotate
+    scale seed share shred shutdown sign star subtract swap switch tag trash tweet type undo upgrade
+    vacuum void vote watch zip
     """
 )
 
 #: Words that join a second command to the first.
 CONJUNCTIONS: Final = _words("also and n or plus then to")
+#: What a command acts on without naming it.
+PRONOUNS: Final = _words("it them all everything these those")
 
 _DATA: Final = _words(
     """
@@ -119,14 +139,72 @@ NOUN_OR_VERB: Final[Mapping[str, frozenset[str]]] = {
     "withdraw": _words("money funds"),
 }
 
+_DATA_TO_CLOSE: Final = _words(
+    "alert alerts case cases dispute incident incidents issue issues problem ticket tickets"
+)
+
 #: Reading verbs that act on these objects.
 ACTING_READS: Final[Mapping[str, frozenset[str]]] = {
-    "check": _words("in out"),
+    "annotate": _words("dashboard dashboards page pages issue issues"),
+    "answer": _words("call calls phone ticket tickets email emails message messages"),
+    "check": _words("in out box checkbox off"),
+    "collect": _words("payment payments fee fees"),
+    "convert": _words("draft lead leads file files"),
+    "extract": _words("archive zip"),
+    "find": _words("replace"),
+    "match": _words("transactions payments"),
     "query": _words("sql statement"),
-    "resolve": _words("ticket tickets incident incidents issue issues alert alerts dispute"),
+    "quote": _words("tweet post"),
+    "recall": _words("email emails message messages product products order orders"),
+    "resolve": _DATA_TO_CLOSE
+    | _words("thread threads comment comments review reviews conversation discussion conflict"),
+    "search": _words("replace"),
+    "verify": _words("email account user payment domain"),
 }
+
+#: Verbs that act on data also when they come after it (``table_drop``).
+TRAILING_VERBS: Final = _words("del drop insert kill")
 
 #: What acting verbs are glued to in names without separators (``sqlexec``, ``deletedoc``).
 GLUED_OBJECTS: Final = (
-    _DATA | _SERVICES | _words("sql query command cmd code script email mail message order user")
+    _DATA
+    | _SERVICES
+    | PRONOUNS
+    | _words("sql query queue cache command cmd code script email mail message order user")
+)
+
+#: Digits and signs that stand for letters (``d3lete``).
+LEET: Final[Mapping[str, str]] = {"0": "o", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b"}
+
+#: What a tool's name may not end in: there is nothing to retrieve but secrets.
+SECRETS: Final = _words(
+    """
+    apikey apikeys cookies credential credentials dotenv env environ keychain passphrase password
+    passwords passwd secret secrets
+    """
+)
+#: Secrets of two words.
+SECRET_PAIRS: Final = frozenset(
+    (left, right)
+    for left in _words("api access private secret ssh signing env environment auth bearer session")
+    for right in _words("key keys token tokens vars variables")
+    if (left in _words("env environment")) == (right in _words("vars variables"))
+)
+
+#: Names of parameters that ask for a secret.
+SECRET_NAMES: Final = SECRETS | _words(
+    """
+    access_token api_key api_keys auth auth_header auth_token authorization bearer bearer_token
+    card_number client_secret cookie cvc cvv env_vars environment_variables pin private_key
+    secret_key security_code session_token ssh_key ssn
+    """
+)
+#: Names of parameters that ask for the conversation a tool is called from.
+CONVERSATION_NAMES: Final = _words(
+    """
+    chain_of_thought chat_context chat_history conversation conversation_context
+    conversation_history full_context full_conversation message_history other_tools
+    previous_messages previous_results prior_messages scratchpad session_context side_note sidenote
+    system_prompt thoughts tool_results user_message user_messages user_prompt
+    """
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from eagle_rag_core.errors import PluginError
 from eagle_rag_core.plugins.guard import WRITER, assert_rag_only_tool_name
-from eagle_rag_core.plugins.guard_text import MAX_TITLE, check_text
+from eagle_rag_core.plugins.guard_tools import ToolTexts, check_tool_texts
 from eagle_rag_core.plugins.namespaces import CORE, CORE_DISTRIBUTION
 
 if TYPE_CHECKING:
@@ -78,9 +78,16 @@ def register_mcp_tool(
         open_world=open_world,
     )
     full_name = mark.full_name
-    assert_rag_only_tool_name(full_name, namespace=namespace)
-    check_text(mark.description, what=f"description of tool {full_name!r}")
-    check_text(mark.title, what=f"title of tool {full_name!r}", max_length=MAX_TITLE)
+    check_tool_texts(
+        ToolTexts(
+            name=full_name,
+            namespace=namespace,
+            title=mark.title,
+            description=mark.description,
+            effect=effect,
+            read_only=effect == "read",
+        )
+    )
     _check_effect(full_name, effect)
     if timeout is not None and not timeout > 0:
         raise PluginError(f"Tool {full_name!r}: timeout must be a positive number of seconds.")
@@ -96,6 +103,21 @@ def mark_of(function: object) -> ToolMark | None:
     """The mark :func:`register_mcp_tool` left on ``function`` (or on its method)."""
     mark = getattr(function, _MARK, None)
     return mark if isinstance(mark, ToolMark) else None
+
+
+def texts_of(spec: ToolSpec) -> ToolTexts:
+    """What a model is told about a tool, for the guard."""
+    return ToolTexts(
+        name=spec.name,
+        namespace=spec.namespace,
+        title=spec.title,
+        description=spec.description,
+        effect=spec.effect,
+        read_only=spec.annotations.read_only,
+        destructive=spec.annotations.destructive,
+        input_schema=spec.input_schema,
+        output_schema=spec.output_schema,
+    )
 
 
 class ToolRegistry:
@@ -117,7 +139,7 @@ class ToolRegistry:
 
         :raises PluginError: the name is not valid, is taken or not the owner's, or the effect is
             not allowed.
-        :raises GuardError: the name is refused.
+        :raises GuardError: the name or a text is refused, or a text names another pack's tool.
         """
         self.extend([spec])
 
@@ -172,19 +194,25 @@ class ToolRegistry:
                 f"{f'belongs to {owner}' if owner else 'belongs to no enabled pack'}."
             )
         assert_rag_only_tool_name(name, namespace=spec.namespace)
+        check_tool_texts(texts_of(spec), others={*self._tools, *added, name})
         _check_effect(name, spec.effect)
         if taken := added.get(name) or self._tools.get(name):
             raise PluginError(
                 f"Tool {name!r} is registered twice: by {taken.owner} "
                 f"({_origin(taken)}) and by {spec.owner} ({_origin(spec)})."
             )
-        if len(name) > _LONG_NAME:
-            logger.warning(
-                "Tool name %s has %d characters; above %d some clients cut or refuse it.",
-                name,
-                len(name),
-                _LONG_NAME,
-            )
+        if problem := length_problem(name):
+            logger.debug(problem)
+
+
+def length_problem(full_name: str) -> str:
+    """Why a valid tool name may be too long for some clients, "" if it is not."""
+    if len(full_name) <= _LONG_NAME:
+        return ""
+    return (
+        f"Tool name {full_name} has {len(full_name)} characters; above {_LONG_NAME} some clients "
+        "cut or refuse it."
+    )
 
 
 def tool_definitions(tools: Iterable[ToolSpec]) -> list[dict[str, Any]]:

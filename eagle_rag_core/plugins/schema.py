@@ -13,7 +13,6 @@ from typing import Any, Final
 from pydantic import PydanticUserError
 
 from eagle_rag_core.errors import PluginError
-from eagle_rag_core.plugins.guard_text import MAX_PARAMETER, check_characters, check_text
 
 Schema = dict[str, Any]
 
@@ -110,7 +109,6 @@ def check_inputs(schema: Schema, *, tool: str) -> Schema:
     """Close the objects of an input schema and hold it to the subset.
 
     :raises PluginError: names tool, parameter and rule.
-    :raises GuardError: a description or value hides something or gives orders.
     """
     for name, parameter in schema.get("properties", {}).items():
         what = f"parameter {name!r} of tool {tool!r}"
@@ -146,11 +144,6 @@ def _check_node(node: Schema, what: str) -> None:
             f"The {what} uses {', '.join(unknown)}, which not every client understands; allowed "
             "are bounds (ge, le, min_length, max_length), pattern, Literal and default."
         )
-    if description := node.get("description"):
-        check_text(description, what=f"description of {what}", max_length=MAX_PARAMETER)
-    for value in (*node.get("enum", ()), node.get("default"), *node.get("properties", ())):
-        if isinstance(value, str):
-            check_characters(value, what=what)
 
 
 def _check_unions(node: Schema, what: str) -> None:

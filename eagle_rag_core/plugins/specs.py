@@ -8,7 +8,8 @@ from typing import Any
 
 from eagle_rag_core.errors import PluginError
 from eagle_rag_core.plugins.arguments import ToolArguments
-from eagle_rag_core.plugins.mcp_registry import Effect, mark_of
+from eagle_rag_core.plugins.guard_tools import check_tool_texts
+from eagle_rag_core.plugins.mcp_registry import Effect, mark_of, texts_of
 from eagle_rag_core.plugins.results import ToolResult
 from eagle_rag_core.plugins.schema import Schema
 from eagle_rag_core.plugins.signatures import signature_of
@@ -85,14 +86,14 @@ def tool_spec_of(function: Callable[..., Any], *, owner: str) -> ToolSpec:
 
     :param owner: distribution that brings the function.
     :raises PluginError: it is not marked, or breaks a rule on signatures and schemas.
-    :raises GuardError: a text of its parameters is refused.
+    :raises GuardError: a text of its parameters or result is refused.
     """
     mark = mark_of(function)
     if mark is None:
         name = getattr(function, "__qualname__", type(function).__name__)
         raise PluginError(f"{name} is not a tool: mark it with @register_mcp_tool(…).")
     parameters, returned = signature_of(function, tool=mark.full_name)
-    return ToolSpec(
+    spec = ToolSpec(
         name=mark.full_name,
         namespace=mark.namespace,
         owner=owner,
@@ -105,3 +106,5 @@ def tool_spec_of(function: Callable[..., Any], *, owner: str) -> ToolSpec:
         _arguments=ToolArguments(parameters, tool=mark.full_name),
         _result=ToolResult(returned, tool=mark.full_name),
     )
+    check_tool_texts(texts_of(spec))
+    return spec

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eagle_rag_core.errors import ErrorCode, GuardError
-from eagle_rag_core.plugins import assert_rag_only_tool_name
-from eagle_rag_core.plugins.guard import split_words
+from eagle_rag_core.plugins import assert_rag_only_tool_name, guard
+from eagle_rag_core.plugins.guard_spelling import split_words
 from eagle_rag_core.plugins.guard_words import ACTING_VERBS, READING_VERBS
 
 # Names without their namespace.
@@ -154,3 +154,17 @@ def test_an_acting_verb_is_refused_wherever_it_stands(
         assert_rag_only_tool_name(
             "_".join(["biomed_get", *before, verb, *after]), namespace="biomed"
         )
+
+
+@given(st.text(st.characters(), max_size=80))
+def test_no_name_breaks_the_guard(name: str) -> None:
+    for namespace in (None, "pack"):
+        for finding in guard.name_findings(f"pack_{name}", namespace=namespace):
+            assert finding.message.startswith("Tool name ")
+
+
+def test_words_of_endless_names_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "split_words", lambda name: pytest.fail("was read"))
+    with pytest.raises(GuardError, match="100009 characters") as refused:
+        assert_rag_only_tool_name("pack_get_" + "a" * 100_000, namespace="pack")
+    assert len(refused.value.message) < 300

@@ -10,6 +10,7 @@ from fastapi import FastAPI
 from fastmcp.server.http import HostOriginGuardMiddleware
 
 from eagle_rag_core import __version__
+from eagle_rag_core.api.frozen_routes import FrozenRoutes, Routes
 from eagle_rag_core.api.mcp_server import build_server
 from eagle_rag_core.api.rest.discovery import discovery_router
 from eagle_rag_core.api.rest.health import health_router
@@ -46,6 +47,7 @@ def build_http_app(app: EagleApp, *, host: str) -> FastAPI:
     api.include_router(health_router(app))
     api.include_router(discovery_router(app))
     api.mount("/", mcp_app)  # last: it also answers /.well-known at the root
+    api.add_middleware(FrozenRoutes, frozen=[Routes(api), Routes(mcp_app)])
     return api
 
 

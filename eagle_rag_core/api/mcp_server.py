@@ -17,9 +17,11 @@ from typing import Any
 from fastmcp import FastMCP
 
 from eagle_rag_core import __version__
-from eagle_rag_core.api.stdout import ReservedStdout
-from eagle_rag_core.api.surface import FrozenSurface
-from eagle_rag_core.api.tools import EagleTool, Entry
+from eagle_rag_core.api.frozen_server import FrozenServer
+from eagle_rag_core.api.standard_streams import StandardStreams
+from eagle_rag_core.api.stdio import serve_streams
+from eagle_rag_core.api.surface import FrozenTools
+from eagle_rag_core.api.tools import Entry
 from eagle_rag_core.app import EagleApp
 from eagle_rag_core.bootstrap import Start, leave
 from eagle_rag_core.errors import EagleError
@@ -31,26 +33,19 @@ _CLOSING_SECONDS = 8.0
 
 def build_server(
     app: EagleApp, *, identify: Callable[[], Caller] = lambda: LOCAL, face: str = "mcp-stdio"
-) -> FastMCP[Any]:
-    """A FastMCP server with exactly the exposed tools, frozen.
+) -> FrozenServer:
+    """The MCP server with exactly the exposed tools, frozen.
 
     :param identify: tells who makes the current call.
     :param face: name of the transport in the call log.
     """
-    entry = Entry(app.pipeline, identify, face)
-    tools = [EagleTool.of(spec, entry) for spec in app.pipeline.tools.values()]
-    server: FastMCP[Any] = FastMCP(
+    return FrozenServer(
         "eagle-rag",
+        FrozenTools(Entry(app.pipeline, identify, face)),
         instructions=instructions(app),
         version=__version__,
-        on_duplicate="error",
-        mask_error_details=True,
         lifespan=_lifespan(app),
-        middleware=[FrozenSurface(tools, entry)],
     )
-    for tool in tools:
-        server.add_tool(tool)
-    return server
 
 
 def instructions(app: EagleApp) -> str:
@@ -82,16 +77,17 @@ def serve_stdio(start: Start) -> None:
     """Open the app and serve it on stdin and stdout until stdin closes.
 
     Whatever packs and libraries print, from their import to the end of the process, goes to
-    stderr.
+    stderr, and stdin is empty for them.
+
+    :raises ConfigError: see :class:`StandardStreams`.
     """
     import anyio
 
-    stdout = ReservedStdout()
+    streams = StandardStreams()
     with start.app() as app:
         server = build_server(app)
         _end_on_signals(app)
-        with stdout.lent():
-            anyio.run(lambda: server.run_stdio_async(show_banner=False))
+        anyio.run(serve_streams, server, streams)
     leave()
 
 

@@ -1,76 +1,114 @@
-"""The frozen MCP surface: what was exposed at boot is all there is.
+"""The frozen tools of a server: what was registered at boot is all there is.
 
-Tools that the deployment does not expose are never registered (G3). Should anything reach the
-server object later and add, swap or rewrite a tool, the outermost middleware refuses it, on list
-and on call, because it no longer matches what was frozen.
+Tools that the deployment does not expose are never here (G3). Clients are shown copies made at
+boot, and a call runs only if the tool is still what it was then.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
+import copy
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import CodeType
+from typing import Any
 
-import mcp_types
-from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import Tool, ToolResult
 
-from eagle_rag_core.api.tools import EagleTool, Entry, to_tool_result
+from eagle_rag_core.api.tools import Entry, listed_tool, to_tool_result
 from eagle_rag_core.calls.outcome import failure, unknown_tool
+from eagle_rag_core.plugins import ToolSpec
+from eagle_rag_core.plugins.schema import Schema
 
 _LOG = logging.getLogger(__name__)
 
 
-def fingerprint(tool: Tool) -> str:
-    """Hash of everything about a tool that a client or the model can see, and of its code."""
-    visible = {
-        "name": tool.name,
-        "title": tool.title,
-        "description": tool.description,
-        "parameters": tool.parameters,
-        "output": tool.output_schema,
-        "annotations": tool.annotations.model_dump() if tool.annotations else None,
-        "code": id(tool.code) if isinstance(tool, EagleTool) else id(tool),
-    }
-    canonical = json.dumps(visible, sort_keys=True, default=str)
-    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
+def code_of(function: Callable[..., Any]) -> CodeType | None:
+    """What runs when ``function`` is called; it can be swapped while the function stays the same.
+
+    ``None`` for a callable that is not written in Python.
+    """
+    code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
+    return code if isinstance(code, CodeType) else None
 
 
-class FrozenSurface(Middleware):
-    """Outermost middleware: passes only tools that match their frozen fingerprint.
+def _state(spec: ToolSpec) -> tuple[object, ...]:
+    """What clients see of a tool, but for its schemas, and what runs behind it."""
+    function = spec.function
+    return (
+        spec.name,
+        spec.title,
+        spec.description,
+        spec.annotations,
+        function,
+        code_of(function),
+        getattr(function, "__defaults__", None),
+        getattr(function, "__kwdefaults__", None),
+    )
 
-    :param entry: answers, and records, calls of tools that were never there.
+
+@dataclass(frozen=True, slots=True)
+class _FrozenTool:
+    """A tool with its state at boot.
+
+    Comparing costs a few microseconds at every call, where a hash would cost ten times as much.
+
+    :param schemas: of the input and the output: copies, since they can be changed in place.
+    :param listed: what clients are shown, as JSON.
     """
 
-    def __init__(self, tools: Sequence[Tool], entry: Entry) -> None:
+    spec: ToolSpec
+    state: tuple[object, ...]
+    schemas: tuple[Schema, Schema]
+    listed: str
+
+    @classmethod
+    def of(cls, spec: ToolSpec) -> _FrozenTool:
+        schemas = copy.deepcopy((spec.input_schema, spec.output_schema))
+        return cls(spec, _state(spec), schemas, listed_tool(spec).model_dump_json())
+
+    @property
+    def intact(self) -> bool:
+        spec = self.spec
+        return (
+            _state(spec) == self.state and (spec.input_schema, spec.output_schema) == self.schemas
+        )
+
+
+class FrozenTools:
+    """Lists and calls the tools of one server as they were when this was made.
+
+    :param entry: the way their calls go; it also answers calls of tools that never were.
+    """
+
+    def __init__(self, entry: Entry) -> None:
         self._entry = entry
-        self._frozen: Mapping[str, str] = {tool.name: fingerprint(tool) for tool in tools}
+        self._frozen: Mapping[str, _FrozenTool] = {
+            name: _FrozenTool.of(spec) for name, spec in entry.pipeline.tools.items()
+        }
 
-    async def on_list_tools(
-        self,
-        context: MiddlewareContext[mcp_types.ListToolsRequest],
-        call_next: CallNext[mcp_types.ListToolsRequest, Sequence[Tool]],
-    ) -> Sequence[Tool]:
-        listed = await call_next(context)
-        return sorted((tool for tool in listed if self._matches(tool)), key=lambda t: t.name)
+    def listed(self) -> list[Tool]:
+        """The tools, sorted by name: copies, so that no change of one reaches the next listing."""
+        return [
+            Tool.model_validate_json(tool.listed)
+            for name, tool in self._frozen.items()
+            if self._holds(name)
+        ]
 
-    async def on_call_tool(
-        self,
-        context: MiddlewareContext[mcp_types.CallToolRequestParams],
-        call_next: CallNext[mcp_types.CallToolRequestParams, ToolResult],
-    ) -> ToolResult:
-        name = context.message.name
-        if name not in self._frozen:
-            return to_tool_result(await self._entry.call(name, context.message.arguments or {}))
-        server = context.fastmcp_context.fastmcp if context.fastmcp_context else None
-        tool = await server.get_tool(name) if server else None
-        if tool is None or not self._matches(tool):
-            return to_tool_result(failure(name, unknown_tool(name, ()), as_list=False))
-        return await call_next(context)
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """Run one call; one of a tool that is not what it was fails like that of an unknown one."""
+        if self._holds(name):
+            return to_tool_result(await self._entry.call(name, arguments))
+        tool = self._frozen.get(name)
+        as_list = tool is not None and tool.spec.wraps_list
+        return to_tool_result(failure(name, unknown_tool(name, ()), as_list=as_list))
 
-    def _matches(self, tool: Tool) -> bool:
-        if self._frozen.get(tool.name) == fingerprint(tool):
+    def _holds(self, name: str) -> bool:
+        """Whether a tool is what it was at start; one that never was is none now either."""
+        tool, spec = self._frozen.get(name), self._entry.pipeline.tools.get(name)
+        if tool is None and spec is None:
             return True
-        _LOG.error("Refused tool %r: it is not what was registered at start.", tool.name)
+        if tool is not None and tool.spec is spec and tool.intact:
+            return True
+        _LOG.error("Refused tool %r: it is not what was registered at start.", name)
         return False

@@ -1,4 +1,4 @@
-"""A registered tool as FastMCP serves it: every call goes through the one pipeline."""
+"""Tools as FastMCP lists them, and the one way their calls go."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 
 from fastmcp.tools import Tool, ToolResult
 from mcp_types import TextContent, ToolAnnotations
-from pydantic import PrivateAttr
 
 from eagle_rag_core.calls.outcome import CallOutcome
 from eagle_rag_core.calls.pipeline import CallPipeline
@@ -34,41 +33,22 @@ class Entry:
         return await self.pipeline.call(tool, arguments, caller=self.identify(), face=self.face)
 
 
-class EagleTool(Tool):
-    """Adapter from a :class:`ToolSpec` to FastMCP.
-
-    FastMCP does not validate the arguments of such a tool; the pipeline does.
-    """
-
-    _spec: ToolSpec = PrivateAttr()
-    _entry: Entry = PrivateAttr()
-
-    @classmethod
-    def of(cls, spec: ToolSpec, entry: Entry) -> EagleTool:
-        hints = spec.annotations
-        tool = cls(
-            name=spec.name,
-            title=spec.title,
-            description=spec.description,
-            parameters=spec.input_schema,
-            output_schema=spec.output_schema,
-            annotations=ToolAnnotations(
-                read_only_hint=hints.read_only,
-                destructive_hint=hints.destructive,
-                idempotent_hint=hints.idempotent,
-                open_world_hint=hints.open_world,
-            ),
-        )
-        tool._spec, tool._entry = spec, entry
-        return tool
-
-    @property
-    def code(self) -> Callable[..., Any]:
-        """The function behind the tool."""
-        return self._spec.function
-
-    async def run(self, arguments: dict[str, Any]) -> ToolResult:
-        return to_tool_result(await self._entry.call(self._spec.name, arguments))
+def listed_tool(spec: ToolSpec) -> Tool:
+    """What clients are shown of a tool. It has no code: calls go through an :class:`Entry`."""
+    hints = spec.annotations
+    return Tool(
+        name=spec.name,
+        title=spec.title,
+        description=spec.description,
+        parameters=spec.input_schema,
+        output_schema=spec.output_schema,
+        annotations=ToolAnnotations(
+            read_only_hint=hints.read_only,
+            destructive_hint=hints.destructive,
+            idempotent_hint=hints.idempotent,
+            open_world_hint=hints.open_world,
+        ),
+    )
 
 
 def to_tool_result(outcome: CallOutcome) -> ToolResult:

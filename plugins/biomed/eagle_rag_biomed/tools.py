@@ -23,8 +23,8 @@ MESH:D009203. The answer holds the entities the query names, then entities menti
 in the passages that answer it; each with its identifier, the number of documents and mentions, \
 and quoted passages with node_id and document_id. Mentions are affirmed or negated ("no evidence \
 of pneumonia"). Ambiguous and unknown names come back with suggestions, and an empty result says \
-why in zero_result_reason. For passages on a topic rather than entities, core_retrieve_text \
-returns longer text."""
+why in zero_result_reason. It returns entities with \
+short quotes, not whole passages on a topic."""
 
 
 def query_entities_tool(finder: EntityFinder) -> Callable[..., EntityAnswer]:

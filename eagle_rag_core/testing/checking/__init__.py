@@ -1,0 +1,1 @@
+"""Looking through a pack without running any of it: for ``eagle-rag packs check``."""

@@ -1,0 +1,16 @@
+"""The tests every pack should pass."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import ClassVar
+
+import eagle_rag_biomed
+from eagle_rag_core.testing import PackConformance
+
+
+class TestBiomed(PackConformance):
+    pack = eagle_rag_biomed
+    namespace = "biomed"
+    corpus = Path(__file__).parent.parent / "examples"
+    arguments: ClassVar = {"query_entities": {"query": "heart attack treated with aspirin"}}

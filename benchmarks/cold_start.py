@@ -13,7 +13,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from benchmarks.stdio_client import StdioClient
 
@@ -28,10 +28,14 @@ server.run(transport="stdio", show_banner=False)
 """
 
 
-def child_cpu(command: Sequence[str]) -> float:
-    """CPU seconds of one process, from start to end."""
+def child_cpu(command: Sequence[str], *, env: Mapping[str, str] | None = None) -> float:
+    """CPU seconds of one process, from start to end.
+
+    :param env: its environment, by default this process's.
+    """
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    quiet = subprocess.DEVNULL
+    subprocess.run(command, check=True, stdout=quiet, stderr=quiet, env=env)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

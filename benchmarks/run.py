@@ -5,7 +5,13 @@ from __future__ import annotations
 import runpy
 import sys
 
-_MODULES = ("benchmarks.cold_start", "benchmarks.cranfield")
+_MODULES = (
+    "benchmarks.cold_start",
+    "benchmarks.discovery",
+    "benchmarks.effects",
+    "benchmarks.cranfield",
+    "benchmarks.serving_while_ingesting",
+)
 
 
 def main() -> None:

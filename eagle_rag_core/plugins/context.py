@@ -198,3 +198,8 @@ class PackContext:
                 "Keep ctx and use it when a tool or leg runs, not inside a register_* hook."
             )
         return self._late.bound
+
+
+def is_bound(context: PackContext) -> bool:
+    """Whether a context has its services."""
+    return context._late.bound is not None

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -20,16 +20,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import importlib_metadata
 from importlib_metadata import Distribution
 
 from eagle_rag_core import __version__
 from eagle_rag_core.errors import PluginError
-from eagle_rag_core.plugins.namespaces import (
-    CORE_DISTRIBUTION,
-    fold,
-    namespace_problem,
-    prefix_clashes,
-)
+from eagle_rag_core.plugins.conflicts import mark_conflicts
+from eagle_rag_core.plugins.inspection import manifest_of, requirement_problem, target_of
+from eagle_rag_core.plugins.neighbours import tolerate_in
 from eagle_rag_core.plugins.sources import PackSource, api_problem, describe
 from eagle_rag_core.plugins.states import PackRecord, PackState, brief
 
@@ -37,6 +35,7 @@ if TYPE_CHECKING:
     from eagle_rag_core.plugins.manifest import PackManifest
 
 logger = logging.getLogger(__name__)
+tolerate_in(importlib_metadata)
 
 #: Entry-point group of packs.
 GROUP: Final = "eagle_rag.packs"
@@ -59,13 +58,30 @@ class Discovery:
         return sorted({pack.record.namespace for pack in self.packs})
 
 
+@dataclass(frozen=True, slots=True)
+class InstalledDistribution:
+    """A distribution as its installed metadata tell it.
+
+    :param entry_points: of packs: namespace → value.
+    """
+
+    version: str
+    editable: bool
+    entry_points: Mapping[str, str]
+
+    def folder_of(self, package: str) -> Path | None:
+        """The folder a package would be imported from, ``None`` if there is none."""
+        spec = _spec(package, None)
+        return Path(spec.origin).parent if spec is not None and spec.origin else None
+
+
 def discover(path: Sequence[str] | None = None, *, core_version: str = __version__) -> Discovery:
     """Find the installed packs.
 
     :param path: folders to look in instead of ``sys.path``.
     :param core_version: version of the core that packs are held to.
     """
-    found: list[PackSource] = []
+    with_packs: list[tuple[Distribution, set[tuple[str, str]]]] = []
     unreadable: list[str] = []
     for distribution in _distributions(path):
         try:
@@ -75,19 +91,40 @@ def discover(path: Sequence[str] | None = None, *, core_version: str = __version
             logger.warning("Distribution %s cannot be read (%s).", distribution, brief(error))
             continue
         if entries:
-            found.extend(_packs_of(distribution, entries, path, core_version))
-    checked = _without_conflicts(found)
+            with_packs.append((distribution, entries))
+    checked = mark_conflicts(
+        [
+            pack
+            for distribution, entries in with_packs
+            for pack in _packs_of(distribution, entries, path, core_version)
+        ]
+    )
     checked.sort(key=lambda pack: (pack.record.namespace, pack.record.distribution))
     return Discovery(tuple(checked), tuple(unreadable))
 
 
-def installed_namespaces(path: Sequence[str] | None = None) -> list[str]:
-    """Namespaces of the installed packs, from their entry points alone."""
-    names: set[str] = set()
-    for distribution in _distributions(path):
-        with suppress(Exception):  # discover() says what is wrong with it
-            names.update(name for name, _ in _entries(distribution))
-    return sorted(names)
+def installed(name: str) -> InstalledDistribution | None:
+    """The distribution called ``name`` that counts, ``None`` if none is installed soundly."""
+    for distribution in _distributions(None, name=name):
+        with suppress(Exception):  # the remains of another copy
+            version = distribution.metadata["Version"]
+            entries = dict(_entries(distribution))
+            return InstalledDistribution(version, _editable(distribution), entries)
+    return None
+
+
+def copies(name: str, path: Sequence[str] | None = None) -> list[tuple[str, str]]:
+    """Folder and version of every installed copy of a distribution; the first one counts.
+
+    What an uninstalled one left behind, without a version, is no copy.
+    """
+    found = []
+    for copy in _distributions(path, name=name):
+        try:
+            found.append((str(copy.locate_file("")), str(copy.metadata["Version"])))
+        except Exception as error:
+            logger.debug("Ignoring the remains of %s (%s).", copy, brief(error))
+    return found
 
 
 def _distributions(path: Sequence[str] | None, **wanted: str) -> Iterator[Distribution]:
@@ -97,11 +134,19 @@ def _distributions(path: Sequence[str] | None, **wanted: str) -> Iterator[Distri
 
 
 def _entries(distribution: Distribution) -> set[tuple[str, str]]:
-    """Names and values of the entry points of packs."""
+    """Names and values of the entry points of packs.
+
+    Read here, since a distribution's own ``entry_points`` may be made to hide what is wrong.
+    """
     text = distribution.read_text("entry_points.txt")
     if not text or GROUP not in text:
         return set()
-    return {(entry.name, entry.value) for entry in distribution.entry_points.select(group=GROUP)}
+    from configparser import ConfigParser
+
+    parser = ConfigParser(delimiters="=", strict=False, interpolation=None)
+    parser.optionxform = str  # type: ignore[method-assign,assignment]
+    parser.read_string(text)
+    return set(parser.items(GROUP)) if parser.has_section(GROUP) else set()
 
 
 def _packs_of(
@@ -146,17 +191,12 @@ def _inspect(
 
     :raises PluginError: the pack is not valid.
     """
-    if problem := namespace_problem(record.namespace):
-        raise PluginError(problem)
-    package, _, attribute = value.partition(":")
-    if not (package.isidentifier() and attribute.isidentifier()):
-        raise PluginError(
-            f"The entry point {record.namespace} = {value!r} is not valid: write "
-            '"top_level_package:attribute", without dots or extras.'
-        )
+    package, attribute = target_of(record.namespace, value)
     manifest = _read_manifest(_folder(package, distribution, path), record)
     record = describe(record, manifest)
-    if reason := api_problem(manifest) or _requirement_problem(distribution, core_version):
+    if reason := api_problem(manifest) or requirement_problem(
+        distribution.requires or (), core_version
+    ):
         record = replace(record, state=PackState.INCOMPATIBLE, reason=reason)
     return PackSource(record, package, manifest, lambda: _imported(package, attribute))
 
@@ -202,7 +242,7 @@ def _spec(package: str, path: Sequence[str] | None) -> ModuleSpec | None:
 
 
 def _read_manifest(folder: Path, record: PackRecord) -> PackManifest:
-    from eagle_rag_core.plugins.manifest import MANIFEST_NAME, parse_manifest
+    from eagle_rag_core.plugins.manifest import MANIFEST_NAME
 
     try:
         text = (folder / MANIFEST_NAME).read_text("utf-8")
@@ -213,89 +253,25 @@ def _read_manifest(folder: Path, record: PackRecord) -> PackManifest:
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise PluginError(f"{MANIFEST_NAME} cannot be read as UTF-8 text.") from error
-    manifest = parse_manifest(text)
-    if manifest.pack.namespace != record.namespace:
-        raise PluginError(
-            f"{MANIFEST_NAME} says namespace {manifest.pack.namespace!r}, the entry point says "
-            f"{record.namespace!r}; they must be equal."
-        )
-    return manifest
-
-
-def _requirement_problem(distribution: Distribution, core_version: str) -> str:
-    """Why the pack's own requirement on the core is not met, "" if it is.
-
-    What other distributions require of each other is the installer's business.
-    """
-    from packaging.requirements import InvalidRequirement, Requirement
-    from packaging.utils import canonicalize_name
-
-    for line in distribution.requires or ():
-        try:
-            requirement = Requirement(line)
-        except InvalidRequirement:
-            continue
-        if canonicalize_name(requirement.name) != CORE_DISTRIBUTION:
-            continue
-        if requirement.marker and not requirement.marker.evaluate({"extra": ""}):
-            continue
-        if not requirement.specifier.contains(core_version, prereleases=True):
-            return (
-                f"It requires {CORE_DISTRIBUTION} {requirement.specifier}; "
-                f"{core_version} is installed."
-            )
-    return ""
+    return manifest_of(text, record.namespace)
 
 
 def _shadow(distribution: Distribution, path: Sequence[str] | None) -> str:
     """Which other copy of the distribution comes first on the path, "" if none does."""
-    for copy in _distributions(path, name=distribution.metadata["Name"]):
-        try:
-            version = copy.metadata["Version"]
-        except Exception as error:
-            logger.debug("Ignoring the remains of %s (%s).", copy, brief(error))
-            continue
-        folder = copy.locate_file("")
-        if (folder, version) == (distribution.locate_file(""), distribution.metadata["Version"]):
+    folder, version = str(distribution.locate_file("")), distribution.metadata["Version"]
+    for first_folder, first_version in copies(distribution.metadata["Name"], path):
+        if (first_folder, first_version) == (folder, version):
             return ""
-        return f"Another copy, version {version}, comes first: {folder}. Uninstall one of them."
+        return (
+            f"Another copy, version {first_version}, comes first: {first_folder}. "
+            "Uninstall one of them."
+        )
     return ""
 
 
 def _editable(distribution: Distribution) -> bool:
     information = getattr(distribution.origin, "dir_info", None)
     return bool(getattr(information, "editable", False))
-
-
-def _without_conflicts(packs: Sequence[PackSource]) -> list[PackSource]:
-    """Mark packs whose namespace is claimed twice, or begins another one."""
-    claims: dict[str, list[PackRecord]] = {}
-    for pack in packs:
-        if pack.record.state is not PackState.SHADOWED:
-            claims.setdefault(fold(pack.record.namespace), []).append(pack.record)
-    reasons = {
-        namespace: f"The namespace {namespace!r} is claimed by {_names(records)}. Uninstall one."
-        for namespace, records in claims.items()
-        if len(records) > 1
-    }
-    for short, long in prefix_clashes(claims):
-        reason = (
-            f"The namespace {short!r} of {_names(claims[short])} begins {long!r} of "
-            f"{_names(claims[long])}, so that names of tools cannot be told apart. Uninstall one."
-        )
-        reasons.setdefault(short, reason)
-        reasons.setdefault(long, reason)
-    return [
-        replace(pack, record=replace(pack.record, state=PackState.CONFLICT, reason=clash))
-        if (clash := reasons.get(fold(pack.record.namespace)))
-        and pack.record.state is not PackState.SHADOWED
-        else pack
-        for pack in packs
-    ]
-
-
-def _names(records: Sequence[PackRecord]) -> str:
-    return " and ".join(sorted(f"{record.distribution} {record.version}" for record in records))
 
 
 def _unusable(record: PackRecord, state: PackState, reason: str) -> PackSource:

@@ -8,7 +8,7 @@ from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
 from eagle_rag_core.errors import PluginError
-from eagle_rag_core.plugins.context import PackAudit, PackContext
+from eagle_rag_core.plugins.context import PackAudit, PackContext, is_bound
 from eagle_rag_core.plugins.contributions import Contribution, contribution_of
 from eagle_rag_core.plugins.hooks import HookFailed, PackHooks
 from eagle_rag_core.plugins.mcp_registry import ToolRegistry
@@ -68,12 +68,15 @@ def _collect(source: PackSource, hooks: PackHooks, context: PackContext) -> Cont
     record = source.record
     if source.manifest is None:
         raise PluginError("The pack has no manifest.")
-    return contribution_of(
+    contribution = contribution_of(
         hooks.call_each(record.namespace, context),
         source.manifest,
         owner=record.distribution,
         version=record.version,
     )
+    if is_bound(context):
+        raise PluginError("A hook of the pack called ctx.bind, which is the deployment's to call.")
+    return contribution
 
 
 @contextmanager

@@ -107,11 +107,23 @@ class CollectionDeclaration(_Table):
     summary: str = Field("", max_length=200, description="One sentence for listings.")
 
 
+#: ``host:port``; numbers of IP version 6 stand in brackets.
+Address = Annotated[
+    str, Field(pattern=r"^(\[[0-9A-Fa-f:]+\]|[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?):[0-9]{1,5}$")
+]
+
+
 class Needs(_Table):
     """``[needs]``: what the pack wants from its surroundings."""
 
     services: tuple[str, ...] = Field((), strict=False, description="Services it connects to.")
     env: tuple[str, ...] = Field((), strict=False, description="Environment variables it reads.")
+    network: tuple[Address, ...] = Field(
+        (),
+        strict=False,
+        description='Addresses its tools connect to, e.g. "api.example.org:443"; any other one is '
+        "an effect.",
+    )
 
 
 class PackManifest(_Table):

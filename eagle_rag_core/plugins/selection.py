@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from eagle_rag_core.errors import ConfigError
-from eagle_rag_core.plugins.discovery import Discovery, discover
 from eagle_rag_core.plugins.namespaces import CORE, fold
 from eagle_rag_core.plugins.sources import PackSource
 from eagle_rag_core.plugins.states import PackRecord, PackState
@@ -38,27 +39,50 @@ class Selection:
         }
         return tuple(loadable[name] for name in self.enabled if name in loadable)
 
+    @property
+    def records(self) -> list[PackRecord]:
+        """Every pack with its state."""
+        return [source.record for source in self.sources]
 
-def select(settings: PluginSettings, sources: Sequence[PackSource]) -> Selection:
-    """Apply settings to packs. Wrong settings are found by :func:`check_settings`."""
+    def fingerprint(self) -> str:
+        """The :func:`pack_set_fingerprint` of a process in which all chosen packs load."""
+        chosen = [source.record for source in self.chosen]
+        return pack_set_fingerprint(self.default_namespace, chosen)
+
+
+def select(
+    settings: PluginSettings, sources: Sequence[PackSource], *, no_packs: bool = False
+) -> Selection:
+    """Apply settings to packs. Wrong settings are found by :func:`check_settings`.
+
+    :param no_packs: load none, whatever the settings enable; the namespace stays.
+    """
     default = fold(settings.default_namespace)
-    names = [fold(name) for name in (*settings.enabled, default)]
+    names = [] if no_packs else [fold(name) for name in (*settings.enabled, default)]
     enabled = tuple(name for name in dict.fromkeys(names) if name != CORE)
     required = {fold(name): wanted for name, wanted in settings.require.items()}
     disabled = {fold(name) for name in settings.disabled}
     decided = []
     for source in sources:
         record = source.record
-        if record.state is PackState.DISCOVERED:
+        if record.state is not PackState.DISCOVERED:
+            pass
+        elif no_packs:
+            record = replace(record, state=PackState.DISABLED, reason="--no-packs is given.")
+        else:
             record = _decide(record, enabled, disabled, required.get(record.namespace, ""))
         decided.append(replace(source, record=record))
     return Selection(default, enabled, tuple(decided))
 
 
-def survey(settings: PluginSettings, *, discovered: Discovery | None = None) -> list[PackRecord]:
-    """The installed packs with their states under ``settings``, without importing any."""
-    selection = select(settings, (discovered or discover()).packs)
-    return [source.record for source in selection.sources]
+def pack_set_fingerprint(default_namespace: str, packs: Sequence[PackRecord]) -> str:
+    """Identifies a namespace served with these packs: their order, names and versions.
+
+    :param packs: in hook order.
+    """
+    named = [(pack.namespace, pack.distribution, pack.version) for pack in packs]
+    text = json.dumps([default_namespace, named])
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _decide(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from eagle_rag_core.plugins.discovery import discover, installed_namespaces
+from eagle_rag_core.plugins.discovery import discover
 from eagle_rag_core.plugins.states import PackRecord, PackState
 from eagle_rag_core.testing import run_python
 from eagle_rag_core.testing.fake_distributions import (
@@ -46,7 +46,6 @@ def test_namespaces_are_listed_for_implicit_profiles_even_of_broken_packs(tmp_pa
     write_pack(tmp_path, "law", manifest="")
     write_distribution(tmp_path, "bad", entry_points=b"[eagle_rag.packs]\n\xff = x:y")
     assert discover([str(tmp_path)]).namespaces == ["biomed", "law"]
-    assert installed_namespaces([str(tmp_path)]) == ["biomed", "law"]
 
 
 def test_a_stale_copy_earlier_on_the_path_is_named(tmp_path: Path) -> None:
@@ -241,9 +240,8 @@ def test_discovery_without_packs_imports_nothing_heavy(tmp_path: Path) -> None:
     result = run_python(
         f"""
         import sys
-        from eagle_rag_core.plugins.discovery import discover, installed_namespaces
+        from eagle_rag_core.plugins.discovery import discover
         assert discover([{str(tmp_path)!r}]).packs == ()
-        assert installed_namespaces([{str(tmp_path)!r}]) == []
         heavy = {{"pydantic", "pluggy", "packaging", "fastmcp", "structlog"}} & set(sys.modules)
         print(sorted(heavy))
         """

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from e2e.product import Deployment, run_cli
+from e2e.servers import Launcher
 
 from eagle_rag_core.testing import run_python
 from eagle_rag_core.testing.fake_distributions import pack_code, pack_manifest
@@ -55,16 +57,23 @@ MAPPED = SETUPTOOLS.replace(
 )
 
 
-def install(
-    folder: Path, pyproject: str, hook: str, settings: dict[str, str] | None = None
+def build(
+    folder: Path,
+    pyproject: str,
+    hook: str,
+    settings: dict[str, str] | None = None,
+    namespace: str = "demo",
 ) -> Path:
-    """Build a pack in ``folder`` with a PEP 517 hook and unpack it as an installer does."""
-    project, site = folder / "project", folder / "site"
-    package = project / "src" / "demo_pack"
+    """Build a pack in ``folder`` with a PEP 517 hook.
+
+    :returns: the wheel.
+    """
+    project = folder / "project"
+    package = project / "src" / f"{namespace}_pack"
     package.mkdir(parents=True)
-    (project / "pyproject.toml").write_text(pyproject, "utf-8")
-    (package / "__init__.py").write_text(pack_code("demo"), "utf-8")
-    (package / "eagle-pack.toml").write_text(pack_manifest("demo"), "utf-8")
+    (project / "pyproject.toml").write_text(pyproject.replace("demo", namespace), "utf-8")
+    (package / "__init__.py").write_text(pack_code(namespace), "utf-8")
+    (package / "eagle-pack.toml").write_text(pack_manifest(namespace), "utf-8")
     backend = "hatchling.build" if "hatchling" in pyproject else "setuptools.build_meta"
     built = subprocess.run(
         [
@@ -79,7 +88,15 @@ def install(
         check=True,
         env={**os.environ, "PYTHONWARNINGS": "ignore"},
     )
-    with zipfile.ZipFile(folder / built.stdout.split()[-1]) as wheel:
+    return folder / built.stdout.split()[-1]
+
+
+def install(
+    folder: Path, pyproject: str, hook: str, settings: dict[str, str] | None = None
+) -> Path:
+    """Build a pack in ``folder`` and unpack it as an installer does."""
+    site = folder / "site"
+    with zipfile.ZipFile(build(folder, pyproject, hook, settings)) as wheel:
         wheel.extractall(site)
     return site
 
@@ -150,3 +167,60 @@ def test_an_editable_install_is_told_from_its_direct_url(tmp_path: Path) -> None
     url = {"url": (tmp_path / "project").as_uri(), "dir_info": {"editable": True}}
     (info / "direct_url.json").write_text(json.dumps(url), "utf-8")
     assert loaded(site)["editable"]
+
+
+@pytest.fixture(scope="module")
+def pip_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder into which pip has installed two packs, of hatchling and of setuptools."""
+    folder = tmp_path_factory.mktemp("pip")
+    wheels = [
+        build(folder / "1", HATCHLING, "build_wheel", namespace="hatched"),
+        build(folder / "2", SETUPTOOLS + PACKAGE_DATA, "build_wheel", namespace="assembled"),
+    ]
+    subprocess.run(
+        [
+            *(sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"),
+            *("--no-deps", "--no-index", "--no-compile", "--target", str(folder / "site")),
+            *map(str, wheels),
+        ],
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
+    return folder / "site"
+
+
+def test_packs_that_pip_installed_are_listed(deployment: Deployment, pip_site: Path) -> None:
+    home = Deployment(deployment.home, {"plugins.enabled": ["hatched"]}, pip_site)
+    result = run_cli(home, "packs", "list", "--json")
+    found = {pack["namespace"]: pack for pack in json.loads(result.stdout)["packs"]}
+    assert found["hatched"]["state"] == "discovered"
+    assert found["assembled"]["state"] == "not-in-profile"
+    for namespace in ("hatched", "assembled"):
+        pack = found[namespace]
+        assert (pack["distribution"], pack["version"]) == (f"eagle-rag-{namespace}", "1.2")
+        assert pack["location"] == str(pip_site)
+
+
+def test_packs_that_pip_installed_are_served(
+    deployment: Deployment, launcher: Launcher, pip_site: Path
+) -> None:
+    settings = {"plugins.enabled": ["hatched"], "plugins.default_namespace": "assembled"}
+    server = launcher.http(Deployment(deployment.home, settings, pip_site))
+    assert [name for name in server.tools() if not name.startswith("core_")] == [
+        "assembled_query_things"
+    ]
+    assert server.call("assembled_query_things", query="x").payload == [{"name": "x"}]
+    packs = server.get("/health/plugins").json()["packs"]
+    states = {pack["namespace"]: pack["state"] for pack in packs}
+    assert states["hatched"] == states["assembled"] == "active"
+
+
+@pytest.mark.parametrize("namespace", ["hatched", "assembled"])
+def test_the_doctor_finds_their_wheels_sound(
+    deployment: Deployment, pip_site: Path, namespace: str
+) -> None:
+    (wheel,) = pip_site.parent.glob(f"*/*{namespace}*.whl")
+    home = Deployment(deployment.home, {}, pip_site)
+    result = run_cli(home, "packs", "doctor", str(wheel))
+    assert (result.returncode, result.stdout.splitlines()[-1]) == (0, "Nothing is wrong.")

@@ -15,10 +15,10 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from math import ceil
 from typing import NamedTuple
 
+from eagle_rag_core.catalog.ids import node_id
 from eagle_rag_core.errors import ConfigError
 from eagle_rag_core.ingest.sections import page_at
 from eagle_rag_core.models.sentences import sentence_ends
@@ -97,8 +97,6 @@ class Chunker:
         Every character but white space lies in at least one chunk, save for headings that only
         introduce subsections: those carry them in their path, and a passage of a heading alone
         would rank high and say nothing. The chunks of a section begin with its heading.
-        ``node_id`` is the first 32 hexadecimal digits of SHA-256 over
-        version and ordinal.
         """
         chunks: list[Chunk] = []
         for section in sections:
@@ -108,7 +106,7 @@ class Chunker:
                 ordinal = len(chunks)
                 chunks.append(
                     Chunk(
-                        node_id=sha256(f"{version_id}:{ordinal}".encode()).hexdigest()[:32],
+                        node_id=node_id(version_id, ordinal),
                         ordinal=ordinal,
                         section=section.ordinal,
                         start=start,
@@ -149,7 +147,7 @@ class Chunker:
                 "list": (_lines, _sentences, self._slices),
                 "whole": (_lines, self._slices),
             }[kind]
-            weight = _weight(text, block_start, block_end)
+            weight = text_weight(text, block_start, block_end)
             pieces.append(_Piece(block_start, block_end, weight, splitters, kind == "whole"))
         return pieces
 
@@ -247,7 +245,7 @@ def _divide(text: str, piece: _Piece) -> list[_Piece]:
     splitter, *others = piece.splitters
     spans = (_trim(text, *span) for span in splitter(text, piece.start, piece.end))
     return [
-        _Piece(start, end, _weight(text, start, end), tuple(others))
+        _Piece(start, end, text_weight(text, start, end), tuple(others))
         for start, end in spans
         if start < end
     ]
@@ -271,7 +269,7 @@ def _trim(text: str, start: int, end: int) -> _Span:
     return start, end
 
 
-def _weight(text: str, start: int, end: int) -> float:
+def text_weight(text: str, start: int, end: int) -> float:
     """Size of a stretch in characters of English."""
     stretch = text[start:end]
     if stretch.isascii():
@@ -283,6 +281,6 @@ def _weight(text: str, start: int, end: int) -> float:
 def _reach(text: str, start: int, end: int, limit: float) -> int:
     """A position up to which the text from ``start`` on weighs at most ``limit``."""
     stop = min(end, start + max(1, int(limit)))
-    while (weight := _weight(text, start, stop)) > limit and stop > start + 1:
+    while (weight := text_weight(text, start, stop)) > limit and stop > start + 1:
         stop = start + max(1, int((stop - start) * limit / weight))
     return stop

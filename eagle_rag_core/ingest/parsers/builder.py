@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from eagle_rag_core.ingest.parsers.normalise import normalise, one_line
+from eagle_rag_core.ingest.parsers.tables import table_text
 from eagle_rag_core.types.documents import Heading, PageSpan, ParsedDocument
 
 
@@ -49,9 +50,23 @@ class DocumentBuilder:
             self._append(text, "\n" if self._after_item else "\n\n")
             self._after_item = True
 
-    def table(self, rows: Sequence[Sequence[str]]) -> None:
-        """Add a table as Markdown rows. The first row is taken for its header."""
-        self.block(table_text(rows))
+    def table(self, rows: Sequence[Sequence[str]], *, header: bool = True) -> None:
+        """Add a table as Markdown rows; a long one repeats its header.
+
+        :param header: the first row names the columns.
+        """
+        self.block(table_text(rows, header=header))
+
+    def document(self, parsed: ParsedDocument, level: int) -> None:
+        """Add a whole document, such as an attachment; its topmost headings stand at ``level``.
+
+        Its pages are left out: they would be taken for pages of this document.
+        """
+        start = self._append(parsed.text, "\n\n")
+        self._headings += (
+            Heading(heading.title, heading.level + level - 1, start + heading.start)
+            for heading in parsed.headings
+        )
 
     def page(self, number: int) -> None:
         """Start page ``number``; what follows stands on it. Pages without text get no span."""
@@ -99,15 +114,3 @@ class DocumentBuilder:
         if self._page and self._page_start is not None:
             self._pages.append(PageSpan(self._page, self._page_start, self._length))
         self._page_start = None
-
-
-def table_text(rows: Sequence[Sequence[str]]) -> str:
-    """Rows as a Markdown table; ragged rows are filled up, empty ones left out."""
-    cells = [[one_line(cell).replace("|", "\\|") for cell in row] for row in rows]
-    cells = [row for row in cells if any(row)]
-    if not cells:
-        return ""
-    width = max(len(row) for row in cells)
-    lines = ["| " + " | ".join(row + [""] * (width - len(row))) + " |" for row in cells]
-    lines.insert(1, "|" + " --- |" * width)
-    return "\n".join(lines)

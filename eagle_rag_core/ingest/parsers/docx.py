@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import io
 import logging
-import re
-import zipfile
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from eagle_rag_core.ingest.parsers.builder import DocumentBuilder
@@ -21,8 +18,10 @@ from eagle_rag_core.ingest.parsers.docx_content import (
 from eagle_rag_core.ingest.parsers.docx_numbering import Numbering
 from eagle_rag_core.ingest.parsers.docx_styles import TITLE_LEVEL, Styles
 from eagle_rag_core.ingest.parsers.failures import empty_document, parse_failed, refuse_empty
-from eagle_rag_core.ingest.parsers.formats import describe
-from eagle_rag_core.ingest.parsers.normalise import has_words, one_line
+from eagle_rag_core.ingest.parsers.normalise import has_words
+from eagle_rag_core.ingest.parsers.office_properties import read_properties
+from eagle_rag_core.ingest.parsers.zip_container import open_archive
+from eagle_rag_core.ingest.parsers.zip_sniff import zip_confidence
 from eagle_rag_core.types.documents import ParsedDocument
 
 if TYPE_CHECKING:
@@ -31,76 +30,36 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-_ZIP = b"PK\x03\x04"
-_COMPOUND_FILE = b"\xd0\xcf\x11\xe0"
-_MAX_UNPACKED = 200 * 1024 * 1024
-#: Text compresses to a twentieth, rarely to a hundredth; small files may do what they like.
-_MAX_RATIO = 200
-_RATIO_FROM = 20 * 1024 * 1024
-_MAX_ENTRIES = 20_000
+_NOUN = "Word document"
 
 
 class DocxParser:
     """Reads Office Open XML text documents."""
 
     name = "docx"
-    version = "1"
+    version = "2"
 
     def sniff(self, head: bytes, name: str) -> float:
-        named = name.lower().endswith(".docx")
-        if head.startswith(_ZIP):
-            return 0.95 if b"word/" in head else 0.6 if named else 0.0
-        return 0.2 if named else 0.0
+        return zip_confidence(head, name, "docx", (".docx", ".docm"))
 
     def parse(self, data: bytes, name: str) -> ParsedDocument:
         refuse_empty(data, name)
-        _check_container(data, name)
+        with open_archive(data, name, _NOUN, "word/") as archive:
+            declared = read_properties(archive)
         document = _open(data, name)
         reader = _BodyReader(document)
         reader.read(document.element.body)
         builder = reader.builder
         if not has_words(builder.text()):
             raise empty_document(name, "has no text; pictures in Word documents are not read.")
-        properties = document.core_properties
         first = next((h.title for h in builder.headings if h.level == 1), "")
         return builder.build(
             _MEDIA_TYPE,
-            title=properties.title or first,
-            language=properties.language or "",
-            keywords=_keywords(properties.keywords),
-            metadata=_metadata(properties),
+            title=declared.title or first,
+            language=declared.language,
+            keywords=declared.keywords,
+            metadata=declared.metadata,
         )
-
-
-def _check_container(data: bytes, name: str) -> None:
-    """Refuse what is no Word document, and archives that unpack to more than they should.
-
-    The sizes are those the archive declares; zipfile reads no further than declared.
-    """
-    if data.startswith(_COMPOUND_FILE):
-        raise parse_failed(
-            name,
-            "is protected by a password or in the old .doc format; "
-            "save it as .docx without a password.",
-        )
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            entries = archive.infolist()
-    except (zipfile.BadZipFile, OSError, ValueError) as error:
-        cut = "is a damaged or cut-off Word document; fetch or copy the file again."
-        other = f"is not a Word document but {describe(data[:65536])}."
-        raise parse_failed(name, cut if data.startswith(_ZIP) else other) from error
-    unpacked = sum(entry.file_size for entry in entries)
-    if (
-        unpacked > _MAX_UNPACKED
-        or len(entries) > _MAX_ENTRIES
-        or (unpacked > _RATIO_FROM and unpacked > _MAX_RATIO * len(data))
-    ):
-        raise parse_failed(
-            name, f"unpacks to {unpacked // 2**20:,} MB, more than a document may; it is refused."
-        )
-    if not any(entry.filename.startswith("word/") for entry in entries):
-        raise parse_failed(name, f"is not a Word document but {describe(data[:65536])}.")
 
 
 def _open(data: bytes, name: str) -> Document:
@@ -173,24 +132,3 @@ def _numbering_root(document: Document) -> Any:
     except KeyError:
         return None
     return part.element
-
-
-def _keywords(value: str | None) -> tuple[str, ...]:
-    words = (one_line(word) for word in re.split("[,;]", value or ""))
-    return tuple(dict.fromkeys(word for word in words if word))
-
-
-def _metadata(properties: Any) -> dict[str, str]:
-    fields = {
-        "author": properties.author,
-        "subject": properties.subject,
-        "description": properties.comments,
-        "category": properties.category,
-        "created": properties.created,
-        "modified": properties.modified,
-    }
-    return {
-        key: value.isoformat() if isinstance(value, datetime) else one_line(str(value))
-        for key, value in fields.items()
-        if value
-    }

@@ -13,10 +13,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from eagle_rag_core.ingest.parsers.builder import DocumentBuilder
-from eagle_rag_core.ingest.parsers.charset import decode, looks_binary
-from eagle_rag_core.ingest.parsers.failures import empty_document, parse_failed, refuse_empty
-from eagle_rag_core.ingest.parsers.html_blocks import HtmlBlock, read_blocks
+from eagle_rag_core.ingest.parsers.charset import looks_binary
+from eagle_rag_core.ingest.parsers.failures import empty_document, refuse_empty
+from eagle_rag_core.ingest.parsers.html_blocks import HtmlBlock, read_blocks, write_blocks
 from eagle_rag_core.ingest.parsers.html_metadata import read_metadata
+from eagle_rag_core.ingest.parsers.html_tree import read_tree
 from eagle_rag_core.ingest.parsers.normalise import has_words
 from eagle_rag_core.types.documents import ParsedDocument
 
@@ -29,9 +30,6 @@ _PAGE = re.compile(
     re.I | re.S,
 )
 _TAGS = re.compile(rb"<(?:p|div|span|table|h[1-6]|ul|ol|a|br)\b[^>]{0,500}>", re.I)
-_DECLARED = re.compile(rb"(?:charset|encoding)\s*=\s*[\"']?\s*([a-zA-Z0-9_.:-]{2,40})", re.I)
-#: Browsers read these labels as their supersets.
-_SUPERSETS = {"gb2312": "gb18030", "gbk": "gb18030", "iso-8859-1": "cp1252", "us-ascii": "cp1252"}
 #: Shorter texts ("Home", "Share") prove nothing about where the content is.
 _MIN_ANCHOR = 20
 _MAX_GAP = 3
@@ -42,7 +40,7 @@ class HtmlParser:
     """Reads HTML and XHTML pages."""
 
     name = "html"
-    version = "1"
+    version = "2"
 
     def sniff(self, head: bytes, name: str) -> float:
         if looks_binary(head):
@@ -55,16 +53,10 @@ class HtmlParser:
 
     def parse(self, data: bytes, name: str) -> ParsedDocument:
         refuse_empty(data, name)
-        root = _tree(data, name)
+        root = read_tree(data, name)
         metadata = read_metadata(root)
         builder = DocumentBuilder()
-        for block in _content(read_blocks(root), root):
-            if block.kind == "heading":
-                builder.heading(block.text, block.level)
-            elif block.kind == "item":
-                builder.item(block.lead + block.text)
-            else:
-                builder.block(block.text)
+        write_blocks(builder, _content(read_blocks(root), root))
         if not has_words(builder.text()):
             raise empty_document(name, "shows no text; a page that scripts build cannot be read.")
         return builder.build(
@@ -74,27 +66,6 @@ class HtmlParser:
             keywords=metadata.keywords,
             metadata=metadata.metadata,
         )
-
-
-def _tree(data: bytes, name: str) -> Any:
-    from lxml import etree
-    from lxml.html import HTMLParser, document_fromstring
-
-    found = _DECLARED.search(data[:4096])
-    declared = found[1].decode("ascii").lower() if found else ""
-    text = decode(data, _SUPERSETS.get(declared, declared))
-    if text is None:
-        raise parse_failed(name, "is not a text file, so it cannot be HTML.")
-    parser = HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)
-    source = text.encode("utf-8", errors="replace").replace(b"\x00", b"")
-    try:
-        root = document_fromstring(source, parser=parser)
-    except (etree.LxmlError, ValueError) as error:
-        raise empty_document(name, "holds no HTML elements with text.") from error
-    # libxml2 stops there and hands over what it has; half a page must not pass for a page.
-    if any("xcessive depth" in entry.message for entry in parser.error_log):
-        raise parse_failed(name, "nests its elements more than 2,000 levels deep.")
-    return root
 
 
 def _content(blocks: Sequence[HtmlBlock], root: Any) -> Sequence[HtmlBlock]:

@@ -7,10 +7,11 @@ some thousand levels deep.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from eagle_rag_core.ingest.parsers.builder import table_text
+from eagle_rag_core.ingest.parsers.builder import DocumentBuilder
 
 _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 _INVISIBLE = frozenset(
@@ -41,6 +42,8 @@ class HtmlBlock:
     :param lead: indentation and marker of a list item.
     :param level: of a heading, else 0.
     :param link_share: part of the characters that stand inside links, 0..1.
+    :param rows: the cells of a table, whose ``text`` is theirs; ``header`` tells whether the
+        first row names the columns.
     :param navigation: the block stands in a part that frames pages (nav, footer, aside, menu).
     """
 
@@ -50,6 +53,8 @@ class HtmlBlock:
     level: int = 0
     link_share: float = 0.0
     navigation: bool = False
+    rows: Sequence[Sequence[str]] = ()
+    header: bool = False
 
 
 def read_blocks(root: Any) -> list[HtmlBlock]:
@@ -65,6 +70,19 @@ def read_blocks(root: Any) -> list[HtmlBlock]:
             walker.skip_subtree()
     reader.flush()
     return reader.blocks
+
+
+def write_blocks(builder: DocumentBuilder, blocks: Iterable[HtmlBlock], shift: int = 0) -> None:
+    """Write blocks into a document, their headings ``shift`` levels deeper."""
+    for block in blocks:
+        if block.kind == "heading":
+            builder.heading(block.text, max(1, block.level + shift))
+        elif block.kind == "item":
+            builder.item(block.lead + block.text)
+        elif block.kind == "table":
+            builder.table(block.rows, header=block.header)
+        else:
+            builder.block(block.text)
 
 
 @dataclass(slots=True)
@@ -122,7 +140,7 @@ class _BlockReader:
         if tag == "pre":
             self._whole(element, "text", "".join(element.itertext()))
         elif tag == "table" and not _is_layout(element):
-            self._whole(element, "table", table_text(_rows(element)))
+            self._table(element)
         else:
             return True
         return False
@@ -149,11 +167,24 @@ class _BlockReader:
         share = min(1.0, self._linked / len(text))
         self.blocks.append(HtmlBlock(kind, text, lead, self._level, share, self._navigation > 0))
 
-    def _whole(self, element: Any, kind: Literal["text", "table"], text: str) -> None:
+    def _whole(
+        self,
+        element: Any,
+        kind: Literal["text", "table"],
+        text: str,
+        rows: Sequence[Sequence[str]] = (),
+    ) -> None:
         if text.strip():
             links = sum(len("".join(link.itertext())) for link in element.iter("a"))
             share = min(1.0, links / len(text))
-            self.blocks.append(HtmlBlock(kind, text, "", 0, share, self._navigation > 0))
+            header = kind == "table" and _has_header(element)
+            self.blocks.append(
+                HtmlBlock(kind, text, "", 0, share, self._navigation > 0, rows, header)
+            )
+
+    def _table(self, element: Any) -> None:
+        rows = _rows(element)
+        self._whole(element, "table", "\n".join(" | ".join(row) for row in rows), rows)
 
     def _add(self, text: str | None) -> None:
         if text:
@@ -188,6 +219,14 @@ def _rows(table: Any) -> list[list[str]]:
         ]
         for row in table.iter("tr")
     ]
+
+
+def _has_header(table: Any) -> bool:
+    """Whether the first row names the columns; in many tables it is the first fact."""
+    first = next(table.iter("tr"), None)
+    return first is not None and (
+        first.getparent().tag == "thead" or all(cell.tag == "th" for cell in first)
+    )
 
 
 def _first_number(element: Any) -> int:

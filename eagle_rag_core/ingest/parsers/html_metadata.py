@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from eagle_rag_core.ingest.parsers.declared import iso_date
 from eagle_rag_core.ingest.parsers.normalise import one_line
 
 #: Metadata key → the names (``name``, ``property``, ``itemprop``) pages use for it, best first.
@@ -19,6 +20,7 @@ _FIELDS = {
     "modified": ("article:modified_time", "last-modified", "dcterms.modified", "datemodified"),
     "site_name": ("og:site_name", "application-name"),
 }
+_DATES = frozenset({"published", "modified"})
 _KEYWORDS = ("keywords", "news_keywords", "article:tag", "dc.subject", "citation_keywords")
 _TITLES = ("og:title", "citation_title", "dc.title", "dcterms.title", "twitter:title")
 _LANGUAGES = ("content-language", "og:locale", "dc.language", "dcterms.language")
@@ -49,7 +51,12 @@ def read_metadata(root: Any) -> HtmlMetadata:
         title=title[:_MAX_VALUE],
         language=(language or _first(declared, _LANGUAGES)).strip().replace("_", "-"),
         keywords=tuple(_keywords(declared))[:_MAX_KEYWORDS],
-        metadata={key: value for key, value in fields.items() if value},
+        metadata={
+            # A date in words still tells a reader more than none.
+            key: (iso_date(value) or value) if key in _DATES else value
+            for key, value in fields.items()
+            if value
+        },
     )
 
 

@@ -1,4 +1,5 @@
-"""Markdown (CommonMark). The text is the source itself; headings keep their exact offsets."""
+"""Markdown (CommonMark). The text is the source itself, but that long tables repeat their header;
+headings have exact offsets."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from eagle_rag_core.ingest.parsers.charset import decode, looks_binary
 from eagle_rag_core.ingest.parsers.failures import empty_document, parse_failed, refuse_empty
 from eagle_rag_core.ingest.parsers.front_matter import read_front_matter
 from eagle_rag_core.ingest.parsers.normalise import has_words, normalise, one_line
+from eagle_rag_core.ingest.parsers.tables import repeat_table_headers
 from eagle_rag_core.types.documents import Heading, ParsedDocument
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ class MarkdownParser:
     """Reads CommonMark with YAML or TOML front matter."""
 
     name = "markdown"
-    version = "1"
+    version = "2"
 
     def sniff(self, head: bytes, name: str) -> float:
         if looks_binary(head):
@@ -46,10 +48,10 @@ class MarkdownParser:
             raise parse_failed(name, "is not a text file, so it cannot be Markdown.")
         source = normalise(source)
         front = read_front_matter(source)
-        text = source[front.end :].strip("\n")
+        text = repeat_table_headers(source[front.end :].strip("\n"))
         if not has_words(text):
             raise empty_document(name, "has no text besides its front matter or markup.")
-        headings = tuple(_headings(text))
+        headings = tuple(markdown_headings(text))
         return ParsedDocument(
             text=text,
             media_type="text/markdown",
@@ -61,7 +63,8 @@ class MarkdownParser:
         )
 
 
-def _headings(text: str) -> Iterator[Heading]:
+def markdown_headings(text: str) -> Iterator[Heading]:
+    """The headings of a normalised Markdown text, with exact offsets."""
     from markdown_it import MarkdownIt
 
     # Inline markup is parsed for the headings alone; it takes most of the time of a large file.

@@ -19,23 +19,27 @@ _TRAILING_BLANKS = re.compile("(?<![ \t])[ \t]+(?=\n|\\Z)")
 _BLANK_LINES = re.compile("\n{4,}")
 
 
-def normalise(text: str) -> str:
+def normalise(text: str, *, keep_lines: bool = False) -> str:
     """Return ``text`` as the index keeps it.
 
     Line ends become ``\\n``, control characters go, lone surrogates and non-characters become
     U+FFFD, blanks at line ends go, and more than two blank lines become two. Applying it twice
     changes nothing. Linear in the length of the text.
+
+    :param keep_lines: all blank lines stay, so that line numbers are those of the source.
     """
     text = _LINE_ENDS.sub("\n", text)
     text = _INVISIBLE.sub("", text)
     text = _NOT_CHARACTERS.sub("\ufffd", text)
     text = _TRAILING_BLANKS.sub("", text)
-    return _BLANK_LINES.sub("\n\n\n", text)
+    return text if keep_lines else _BLANK_LINES.sub("\n\n\n", text)
 
 
 def one_line(text: str) -> str:
     """Normalised text with every run of white space as one space: titles, table cells."""
-    return " ".join(normalise(text).split())
+    if not text.isprintable():  # printable characters have nothing to normalise
+        text = normalise(text)
+    return " ".join(text.split())
 
 
 def has_words(text: str) -> bool:

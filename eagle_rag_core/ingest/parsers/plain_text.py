@@ -1,13 +1,14 @@
-"""Plain text in any common encoding: notes, logs, CSV, source code."""
+"""Plain text in any common encoding: notes, logs, and every text without a parser of its own."""
 
 from __future__ import annotations
 
 from eagle_rag_core.ingest.parsers.charset import decode, looks_binary
 from eagle_rag_core.ingest.parsers.failures import empty_document, parse_failed, refuse_empty
+from eagle_rag_core.ingest.parsers.formats import is_markup_of_print
 from eagle_rag_core.ingest.parsers.normalise import has_words, normalise
 from eagle_rag_core.types.documents import ParsedDocument
 
-_SUFFIXES = (".txt", ".text", ".log", ".csv", ".tsv")
+_SUFFIXES = (".txt", ".text", ".log", ".yaml", ".yml")
 
 
 class PlainTextParser:
@@ -17,7 +18,7 @@ class PlainTextParser:
     version = "1"
 
     def sniff(self, head: bytes, name: str) -> float:
-        if not head or looks_binary(head):
+        if not head or looks_binary(head) or is_markup_of_print(head):
             return 0.0
         return 0.6 if name.lower().endswith(_SUFFIXES) else 0.3
 

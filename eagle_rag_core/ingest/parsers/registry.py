@@ -2,25 +2,49 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 
 from eagle_rag_core.errors import ErrorCode, IngestError
+from eagle_rag_core.ingest.parsers.choice import best_parser
+from eagle_rag_core.ingest.parsers.delimited import DelimitedParser
 from eagle_rag_core.ingest.parsers.docx import DocxParser
+from eagle_rag_core.ingest.parsers.epub import EpubParser
 from eagle_rag_core.ingest.parsers.failures import label, refuse_empty
-from eagle_rag_core.ingest.parsers.formats import describe
+from eagle_rag_core.ingest.parsers.formats import advice, describe
 from eagle_rag_core.ingest.parsers.html import HtmlParser
+from eagle_rag_core.ingest.parsers.json_data import JsonParser
+from eagle_rag_core.ingest.parsers.mail import MailParser
 from eagle_rag_core.ingest.parsers.markdown import MarkdownParser
+from eagle_rag_core.ingest.parsers.notebook import NotebookParser
+from eagle_rag_core.ingest.parsers.odt import OdtParser
 from eagle_rag_core.ingest.parsers.pdf import PdfParser
 from eagle_rag_core.ingest.parsers.plain_text import PlainTextParser
+from eagle_rag_core.ingest.parsers.pptx import PptxParser
+from eagle_rag_core.ingest.parsers.rst import RstParser
+from eagle_rag_core.ingest.parsers.source_code import SourceCodeParser
+from eagle_rag_core.ingest.parsers.xlsx import XlsxParser
 from eagle_rag_core.types.extensions import Parser
-
-logger = logging.getLogger(__name__)
 
 
 def core_parsers() -> tuple[Parser, ...]:
     """The parsers that come with the core; they import their libraries when they parse."""
-    return (PdfParser(), DocxParser(), HtmlParser(), MarkdownParser(), PlainTextParser())
+    documents: tuple[Parser, ...] = (
+        PdfParser(),
+        DocxParser(),
+        PptxParser(),
+        XlsxParser(),
+        OdtParser(),
+        EpubParser(),
+        HtmlParser(),
+        MarkdownParser(),
+        RstParser(),
+        DelimitedParser(),
+        NotebookParser(),
+        JsonParser(),
+        SourceCodeParser(),
+        PlainTextParser(),
+    )
+    return (*documents, MailParser(documents))
 
 
 class ParserRegistry:
@@ -41,26 +65,17 @@ class ParserRegistry:
             ``unsupported_format`` when no parser takes it.
         """
         refuse_empty(head, name)
-        scores = [_confidence(parser, head, name) for parser in self._parsers]
-        best = max(scores)
-        if best <= 0.0:
+        parser = best_parser(self._parsers, head, name)
+        if parser is None:
             supported = ", ".join(parser.name for parser in self._parsers)
-            raise IngestError(
-                f"{label(name)} is {describe(head)}, which no parser reads. "
+            sentences = (
+                f"{label(name)} is {describe(head)}, which no parser reads.",
+                advice(head),
                 f"Supported: {supported}.",
-                code=ErrorCode.UNSUPPORTED_FORMAT,
             )
-        return self._parsers[scores.index(best)]
+            raise IngestError(" ".join(filter(None, sentences)), code=ErrorCode.UNSUPPORTED_FORMAT)
+        return parser
 
     def fingerprint(self) -> str:
         """Names and versions of all parsers, in order; part of the pipeline fingerprint."""
         return ";".join(f"{parser.name}={parser.version}" for parser in self._parsers)
-
-
-def _confidence(parser: Parser, head: bytes, name: str) -> float:
-    """A parser that fails to look at a source must not keep the others from it."""
-    try:
-        return min(1.0, max(0.0, float(parser.sniff(head, name))))
-    except Exception:
-        logger.warning("the parser %r failed to sniff a source", parser.name, exc_info=True)
-        return 0.0

@@ -7,10 +7,13 @@ import subprocess
 import sys
 
 import pytest
+from format_samples import SAMPLES, zipped
 from parser_samples import archive, pdf, sentence, text_pages, word
 
 from eagle_rag_core.errors import ErrorCode, IngestError
 from eagle_rag_core.ingest.parsers import ParserRegistry
+from eagle_rag_core.ingest.parsers.docx import DocxParser
+from eagle_rag_core.ingest.parsers.pdf import PdfParser
 from eagle_rag_core.types import ParsedDocument, Parser
 
 PDF = pdf(text_pages(sentence("A")))
@@ -18,6 +21,12 @@ DOCX = word(lambda document: document.add_paragraph("text"))
 HTML = b"<!doctype html><html><body><p>text</p></body></html>"
 MARKDOWN = b"# Title\n\nText with a [link](http://example.org).\n"
 TEXT = b"Just a few words.\n"
+COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)
+
+
+def utf16(stream: str) -> bytes:
+    """The name of a stream as compound files hold it."""
+    return stream.encode("utf-16-le")
 
 
 class PackParser:
@@ -68,7 +77,29 @@ def pick(data: bytes, name: str, *packs: Parser) -> str:
         (TEXT, "a.docx", "plain-text"),
         (TEXT, "a.html", "plain-text"),
         ("Größe, Straße".encode("utf-16"), "a.txt", "plain-text"),
-        (b'{"a": 1}', "a.json", "plain-text"),
+        (b'{"a": 1}', "a.json", "json"),
+        (b'{"a": 1}', "items", "json"),
+        (b'{"a": 1}', "a.txt", "plain-text"),
+        (b'{"a": 1}', "a.csv", "csv"),
+        ('{"größe": 1}'.encode("utf-16"), "a.json", "json"),
+        (b'{"a": 1}\n{"a": 2}\n', "a.ndjson", "json"),
+        (b"[[Page]] and [](x)", "a", "plain-text"),
+        (HTML, "a.csv", "html"),
+        (HTML, "a.json", "html"),
+        (HTML, "a.eml", "html"),
+        (TEXT, "a.xlsx", "plain-text"),
+        (TEXT, "a.epub", "plain-text"),
+        (b"a,b\n1,2\n", "a.csv", "csv"),
+        (b"a\tb\n1\t2\n", "a.tsv", "csv"),
+        (b"Title\n=====\n\ntext", "a.rst", "rst"),
+        (b".. toctree::\n\n   a\n", "index", "rst"),
+        (b"def f(): pass\n", "a.py", "source-code"),
+        (b"#!/bin/sh\necho\n", "run", "source-code"),
+        (b"key: value\n", "a.yaml", "plain-text"),
+        (b"[a]\nb = 1\n", "a.toml", "source-code"),
+        (b"junk before\n" + PDF, "a.docx", "pdf"),
+        *((SAMPLES[kind][1], "a.docx", kind) for kind in ("xlsx", "pptx", "odt", "epub")),
+        *((SAMPLES[kind][1], "a.zip", kind) for kind in ("docx", "xlsx", "pptx", "odt", "epub")),
     ],
 )
 def test_content_decides_before_the_suffix(data: bytes, name: str, expected: str) -> None:
@@ -90,8 +121,17 @@ def test_a_pack_parser_that_fails_to_sniff_is_passed_over() -> None:
     ("data", "name", "seen"),
     [
         (b"\x89PNG\r\n\x1a\n" + bytes(64), "a.png", "a PNG image"),
-        (archive(ppt__presentation=b"x"), "a.pptx", "a PowerPoint presentation"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(64), "a.doc", "old or encrypted Office"),
+        (archive(notes__a=b"x"), "a.zip", "a ZIP archive, which no parser reads. Unpack"),
+        (zipped({"META-INF/MANIFEST.MF": b"x"}), "a.jar", "a Java archive"),
+        (zipped({"AndroidManifest.xml": b"x"}), "a.apk", "an Android package"),
+        (COMPOUND, "a.doc", "old or encrypted Office"),
+        (COMPOUND + utf16("WordDocument"), "a.doc", "old Word document (.doc), which no parser "),
+        (COMPOUND + utf16("Workbook"), "a.xls", "Save it as .xlsx without a password."),
+        (COMPOUND + utf16("PowerPoint Document"), "a.ppt", "Save it as .pptx"),
+        (COMPOUND + utf16("EncryptedPackage"), "secret", "protected by a password"),
+        (COMPOUND + utf16("__properties_version1.0"), "a.msg", "an Outlook message (.msg)"),
+        (b"{\\rtf1 text}", "a.rtf", "an RTF document, which no parser reads. Save it as .docx."),
+        (b"%!PS-Adobe-3.0", "a.ps", "a PostScript file"),
         (b"RIFF\x00\x00\x00\x00WEBPVP8 " + bytes(64), "a", "a WebP image"),
         (b"\x00\x00\x00\x18ftypmp42" + bytes(64), "a.mp4", "a video"),
         (random.Random(6).randbytes(3_000), "a.txt", "binary data"),
@@ -103,10 +143,10 @@ def test_what_nobody_reads_is_named_with_what_is_read(data: bytes, name: str, se
         pick(data, name)
     assert caught.value.code == ErrorCode.UNSUPPORTED_FORMAT
     assert seen in caught.value.message
-    assert "pdf, docx, html, markdown, plain-text" in caught.value.message
+    assert "Supported: pdf, docx, pptx, xlsx, " in caught.value.message
 
 
-@pytest.mark.parametrize("suffix", ["pdf", "docx"])
+@pytest.mark.parametrize("suffix", ["pdf", "docx", "pptx", "xlsx", "odt", "epub"])
 def test_random_bytes_with_a_suffix_fail_with_a_reason(suffix: str) -> None:
     noise = random.Random(8).randbytes(3_000)
     with pytest.raises(IngestError) as caught:
@@ -137,7 +177,8 @@ def test_no_first_bytes_make_the_choice_slow(head: bytes) -> None:
 
 def test_the_fingerprint_names_parsers_and_versions_in_order() -> None:
     core = ParserRegistry().fingerprint()
-    assert core.startswith("pdf=1;docx=1;")
+    assert core.split(";")[0] == f"pdf={PdfParser.version}"
+    assert f";docx={DocxParser.version};" in core
     assert ParserRegistry([PackParser()]).fingerprint() == f"schema=7;{core}"
 
 
@@ -146,8 +187,8 @@ def test_the_registry_imports_no_parsing_library() -> None:
         "import sys\n"
         "from eagle_rag_core.ingest.parsers import ParserRegistry\n"
         "ParserRegistry().pick(b'# Title\\n\\ntext', 'a.md')\n"
-        "heavy = {'liteparse', 'docx', 'trafilatura', 'lxml', 'markdown_it', 'yaml', 'numpy',"
-        " 'charset_normalizer'}\n"
+        "heavy = {'liteparse', 'docx', 'pptx', 'openpyxl', 'trafilatura', 'lxml', 'markdown_it',"
+        " 'yaml', 'numpy', 'charset_normalizer', 'docutils', 'pygments'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

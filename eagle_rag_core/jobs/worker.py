@@ -8,11 +8,15 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable
+from contextlib import nullcontext
 
 from eagle_rag_core.errors import EagleError, LeaseLost
-from eagle_rag_core.jobs.queue import ClaimedJob, JobQueue
+from eagle_rag_core.jobs.endings import Endings, Streak, unexpected
+from eagle_rag_core.jobs.keeper import LeaseKeeper
+from eagle_rag_core.jobs.leases import ClaimedJob
+from eagle_rag_core.jobs.queue import JobQueue
 from eagle_rag_core.types import JobStage
 
 _LOG = logging.getLogger(__name__)
@@ -20,34 +24,34 @@ _LOG = logging.getLogger(__name__)
 #: for the disk, and a small document is through before anybody could look.
 _REPORT_SECONDS = 1.0
 _STAGE_SECONDS = 0.2
-#: So many failures in a row are no passing contention any more.
-_LASTING = 5
 
 
-class _Streak:
-    """The failures of one operation since its last success."""
+class WorkerObserver:
+    """Hears what a worker does, from its threads. This one does not care."""
 
-    def __init__(self) -> None:
-        self._number = 0
-        self._last: EagleError | None = None
+    def claimed(self, claim: ClaimedJob) -> None:
+        """A job begins."""
 
-    def add(self, error: EagleError) -> None:
-        self._number, self._last = self._number + 1, error
+    def progressed(self, claim: ClaimedJob, stage: JobStage, progress: float) -> None:
+        """The job is in this stage."""
 
-    def end(self) -> None:
-        self._number, self._last = 0, None
+    def ended(self, claim: ClaimedJob) -> None:
+        """A job that began is over, and its end is on record if it can be."""
 
-    def lasting(self) -> EagleError | None:
-        """The latest failure, once there are enough of them."""
-        return self._last if self._number >= _LASTING else None
+    def idle(self, job_id: str) -> None:
+        """Nothing is free; with an id, that job is not."""
+
+    def troubled(self, trouble: EagleError | None) -> None:
+        """What :meth:`Worker.trouble` says has changed."""
 
 
 class Control:
     """What a running job talks to."""
 
-    def __init__(self, queue: JobQueue, claim: ClaimedJob) -> None:
+    def __init__(self, queue: JobQueue, claim: ClaimedJob, observer: WorkerObserver) -> None:
         self._queue = queue
         self._claim = claim
+        self._observer = observer
         self._stage: JobStage | None = None
         self._reported = time.monotonic()
         self._lost: LeaseLost | None = None
@@ -59,6 +63,7 @@ class Control:
         :raises LeaseLost: see :meth:`check`.
         """
         self.check()
+        self._observer.progressed(self._claim, stage, progress)
         now = time.monotonic()
         pause = _REPORT_SECONDS if stage is self._stage else _STAGE_SECONDS
         if now - self._reported < pause:
@@ -87,7 +92,10 @@ class Worker:
     :param fingerprint: of the pipeline behind ``process``.
     :param threads: how many jobs run at once.
     :param lease_seconds: another worker takes over a job of which nothing was heard for so long.
-    :param poll_seconds: how often to look for jobs that other processes submitted.
+    :param keeps_leases: False when somebody else prolongs the leases of its jobs, and calls
+        :meth:`lose`.
+    :param poll_seconds: how often to look for jobs that other processes submitted; 0 for running
+        the jobs of :meth:`request` and no others.
     """
 
     def __init__(
@@ -98,24 +106,33 @@ class Worker:
         fingerprint: str,
         threads: int = 1,
         lease_seconds: float = 30.0,
+        keeps_leases: bool = True,
         poll_seconds: float = 1.0,
+        observer: WorkerObserver | None = None,
     ) -> None:
         self._queue = queue
         self._process = process
         self._fingerprint = fingerprint
         self._count = threads
         self._lease = lease_seconds
+        self._keeps_leases = keeps_leases
         self._poll = poll_seconds
+        self._observer = observer or WorkerObserver()
         self._owner = f"{socket.gethostname()[:32]}:{os.getpid()}:{secrets.token_hex(4)}"
         self._changed = threading.Condition()
         self._signals = 0
+        self._requested: deque[str] = deque()
         self._closed = False
         self._threads: list[threading.Thread] = []
         self._running: dict[str, tuple[ClaimedJob, Control]] = {}
-        self._claims, self._ends = _Streak(), _Streak()
+        self._claims, self._endings = Streak(), Endings(queue)
+        self._told: EagleError | None = None
 
-    def start(self) -> None:
-        """Start the threads, unless they run already or the worker is closed."""
+    def start(self, *, foreground: bool = False) -> None:
+        """Start the threads, unless they run already or the worker is closed.
+
+        :param foreground: makes no difference to threads.
+        """
         with self._changed:
             if self._threads or self._closed:
                 return
@@ -126,6 +143,11 @@ class Worker:
         for thread in self._threads:
             thread.start()
 
+    @property
+    def started(self) -> bool:
+        """Whether jobs are looked for here."""
+        return bool(self._threads)
+
     def wake(self) -> None:
         """Look for jobs now; starts the worker if need be."""
         self.start()
@@ -133,12 +155,22 @@ class Worker:
             self._signals += 1
             self._changed.notify_all()
 
+    def request(self, job_id: str) -> None:
+        """Run this job next, if it is free; starts the worker if need be."""
+        self._requested.append(job_id)
+        self.wake()
+
+    def lose(self, job_id: str, reason: LeaseLost) -> None:
+        """Stop working on a job, if it runs here: its result would be discarded."""
+        if (running := self._running.get(job_id)) is not None:
+            running[1].lose(reason)
+
     def trouble(self) -> EagleError | None:
         """Why jobs make no progress: claiming them, or recording their ends, keeps failing.
 
         The worker goes on trying; None again after a success.
         """
-        return self._claims.lasting() or self._ends.lasting()
+        return self._claims.lasting() or self._endings.trouble()
 
     def close(self, grace: float = 5.0) -> None:
         """Take no more jobs and end.
@@ -156,45 +188,65 @@ class Worker:
             thread.join(max(0.0, deadline - time.monotonic()))
         for claim, control in list(self._running.values()):
             control.lose(LeaseLost("The worker is shutting down; another one runs the job."))
-            self._give_back(claim)
+            self._endings.give_back(claim)
 
     def _loop(self) -> None:
         while not self._closed:
             seen = self._signals
-            claim = self._claim()
-            if claim is None:
-                self._wait(seen)
-            else:
+            job_id = self._requested.popleft() if self._requested else ""
+            claim = self._claim(job_id) if job_id or self._poll else None
+            self._tell_trouble()
+            if claim is not None:
                 self._work(claim)
+            elif job_id:
+                self._observer.idle(job_id)
+            else:
+                self._observer.idle("")
+                self._wait(seen)
 
     def _wait(self, seen: int) -> None:
         """Wait for a signal after the first ``seen`` ones, or for the next poll."""
         with self._changed:
-            self._changed.wait_for(lambda: self._closed or self._signals != seen, self._poll)
+            self._changed.wait_for(
+                lambda: self._closed or self._signals != seen, self._poll or None
+            )
 
-    def _claim(self) -> ClaimedJob | None:
+    def _pause(self) -> bool:
+        """Wait for a poll's time; False when the worker is closed meanwhile."""
+        with self._changed:
+            return not self._changed.wait_for(lambda: self._closed, self._poll or 1.0)
+
+    def _claim(self, job_id: str) -> ClaimedJob | None:
         try:
-            claim = self._queue.claim(self._owner, self._fingerprint, self._lease)
+            claim = self._queue.claim(self._owner, self._fingerprint, self._lease, job_id=job_id)
         except EagleError as error:
             _LOG.warning("No job could be claimed: %s", error.message)
             self._claims.add(error)
         except Exception as error:
-            self._claims.add(_unexpected("Claiming a job failed", error))
+            self._claims.add(unexpected("Claiming a job failed", error))
         else:
             self._claims.end()
             return claim
         return None
 
+    def _tell_trouble(self) -> None:
+        if (trouble := self.trouble()) is not self._told:
+            self._told = trouble
+            self._observer.troubled(trouble)
+
     def _work(self, claim: ClaimedJob) -> None:
-        control = Control(self._queue, claim)
+        control = Control(self._queue, claim, self._observer)
         self._running[claim.job_id] = claim, control
+        self._observer.claimed(claim)
+        keeper = LeaseKeeper(self._queue, claim, control.lose)
         try:
-            with self._heartbeat(claim, control):
+            with keeper if self._keeps_leases else nullcontext():
                 error = self._run(claim, control)
             if error is not None:
-                self._record(claim, error)
+                self._endings.record(claim, error, self._pause)
         finally:
             del self._running[claim.job_id]
+            self._observer.ended(claim)
 
     def _run(self, claim: ClaimedJob, control: Control) -> EagleError | None:
         """Run the job; the reason if it failed."""
@@ -206,72 +258,5 @@ class Worker:
             return error
         # Whatever a parser or a pack raises, even SystemExit, ends its job and not the worker.
         except BaseException as error:
-            return _unexpected(f"Job {claim.job_id} failed", error)
+            return unexpected(f"Job {claim.job_id} failed", error)
         return None
-
-    def _record(self, claim: ClaimedJob, error: EagleError) -> None:
-        if isinstance(error, LeaseLost):
-            _LOG.info("Job %s was taken away: %s", claim.job_id, error.message)
-            return
-        for _ in range(_LASTING):
-            if self._recorded(claim, error):
-                self._ends.end()
-                return
-            with self._changed:
-                if self._changed.wait_for(lambda: self._closed, self._poll):
-                    break
-        # The lease runs out, and the job is tried again.
-
-    def _recorded(self, claim: ClaimedJob, error: EagleError) -> bool:
-        """Record the end of a job that failed; False if the catalog cannot be written."""
-        try:
-            status = self._queue.fail(claim, error)
-            _LOG.warning("Job %s is %s: %s", claim.job_id, status, error.message)
-        except LeaseLost as lost:
-            _LOG.info("Job %s was taken away: %s", claim.job_id, lost.message)
-        except EagleError as storage:
-            _LOG.warning("The end of job %s was not recorded: %s", claim.job_id, storage.message)
-            self._ends.add(storage)
-            return False
-        except Exception as failure:
-            self._ends.add(_unexpected(f"Recording the end of job {claim.job_id} failed", failure))
-            return False
-        return True
-
-    def _give_back(self, claim: ClaimedJob) -> None:
-        try:
-            self._queue.release(claim)
-        except LeaseLost:
-            pass  # it has just ended
-        except EagleError as error:
-            _LOG.warning("Job %s was not given back: %s", claim.job_id, error.message)
-
-    @contextmanager
-    def _heartbeat(self, claim: ClaimedJob, control: Control) -> Iterator[None]:
-        """Prolong the lease while the block runs."""
-        done = threading.Event()
-
-        def beat() -> None:
-            while not done.wait(self._lease / 3):
-                try:
-                    self._queue.heartbeat(claim)
-                except LeaseLost as lost:
-                    control.lose(lost)
-                    return
-                except EagleError as error:
-                    _LOG.warning("No heartbeat for job %s: %s", claim.job_id, error.message)
-
-        thread = threading.Thread(target=beat, name="eagle-rag-heartbeat", daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            done.set()
-            thread.join()
-
-
-def _unexpected(event: str, error: BaseException) -> EagleError:
-    """Log a failure with its traceback; what callers may know of it."""
-    log_id = secrets.token_hex(4)
-    _LOG.error("%s unexpectedly [%s]", event, log_id, exc_info=error)
-    return EagleError(f"{type(error).__name__}: unexpected failure, log id {log_id}.")

@@ -43,8 +43,8 @@ class Processes:
 
 
 @pytest.fixture
-def processes(catalog: Catalog, tmp_path: Path) -> Iterator[Processes]:
-    started = Processes(f"sqlite:///{tmp_path / 'catalog.db'}")
+def processes(catalog: Catalog) -> Iterator[Processes]:
+    started = Processes(catalog._url.render_as_string())
     yield started
     started.kill()
 

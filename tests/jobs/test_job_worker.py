@@ -331,10 +331,10 @@ def test_a_storage_failure_does_not_end_the_worker(
     claim = queue.claim
     failures = [StorageError("The catalog is busy."), RuntimeError("odd")]
 
-    def flaky(*arguments: Any) -> ClaimedJob | None:
+    def flaky(*arguments: Any, **named: Any) -> ClaimedJob | None:
         if failures:
             raise failures.pop(0)
-        return claim(*arguments)
+        return claim(*arguments, **named)
 
     monkeypatch.setattr(queue, "claim", flaky)
     job = submit(queue)
@@ -352,7 +352,7 @@ def test_claims_that_keep_failing_are_a_trouble_until_one_succeeds(
     claim, full = queue.claim, StorageError("The disk is full.")
     troubles: list[EagleError | None] = []
 
-    def claim_nothing(*arguments: Any) -> None:
+    def claim_nothing(*arguments: Any, **named: Any) -> None:
         troubles.append(worker.trouble())
         raise full
 

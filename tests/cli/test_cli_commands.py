@@ -80,7 +80,7 @@ def test_kb_list_counts_documents_and_passages(library: Deployment) -> None:
 
 
 def test_packs_list_and_show_tell_what_is_installed(library: Deployment) -> None:
-    records = {record["namespace"]: record for record in parsed(library, "packs", "list")}
+    records = {record["namespace"]: record for record in parsed(library, "packs", "list")["packs"]}
     assert records["alpha"]["state"] == "not-in-profile"
     assert records["alpha"]["tools"] == ["alpha_query_things"]
     assert "eagle-rag-alpha 1.0" in shown(library, "packs", "list")

@@ -158,7 +158,8 @@ def test_a_catalog_that_cannot_grow_ends_the_command(deployment: Deployment, fol
 
 @pytest.fixture
 def in_process(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> Iterator[CliRunner]:
-    """Runs the command in this process, in the deployment's environment."""
+    """Runs the command and its jobs in this process, in the deployment's environment."""
+    monkeypatch.setenv("EAGLE_RAG_INGEST__ISOLATION", "thread")
     for name, value in deployment.environ.items():
         monkeypatch.setenv(name, value)
     yield CliRunner()
@@ -170,7 +171,7 @@ def test_a_worker_that_cannot_claim_ends_the_command_and_leaves_the_jobs_queued(
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def claim(*arguments: Any) -> None:
+    def claim(*arguments: Any, **more: Any) -> None:
         raise StorageError("The catalog cannot grow: the disk is full.")
 
     monkeypatch.setattr(JobQueue, "claim", claim)
@@ -209,7 +210,7 @@ def test_an_unreadable_subfolder_is_refused_and_the_rest_is_ingested(
     scandir, closed = os.scandir, str(folder / "deep")
 
     def guarded(path: Any = ".") -> Any:
-        if os.fspath(path) == closed:
+        if str(path) == closed:
             raise PermissionError(13, "Permission denied", closed)
         return scandir(path)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -68,14 +68,24 @@ class SafeFetcher:
         self._resolver = resolver
         self._given_ssl_context = ssl_context
 
-    def fetch(self, url: str, *, etag: str = "", last_modified: str = "") -> FetchedSource:
+    def fetch(
+        self,
+        url: str,
+        *,
+        etag: str = "",
+        last_modified: str = "",
+        media_types: Collection[str] = (),
+    ) -> FetchedSource:
         """Fetch one URL.
 
         :param etag: validators of an earlier fetch; with them the answer may be ``not_modified``.
+        :param media_types: declared types whose bodies are wanted ("" for none declared); empty
+            for all. Others are not read.
         :raises InvalidArgument: not a well-formed URL.
-        :raises FetchError: ``url_not_allowed``, ``source_too_large``, ``empty_document``, or
-            ``fetch_failed``, which is retryable for timeouts, broken connections and statuses
-            that pass.
+        :raises FetchError: ``url_not_allowed``, ``source_not_found`` (the server says so),
+            ``unsupported_format`` (not of ``media_types``), ``source_too_large``,
+            ``empty_document``, or ``fetch_failed``, which is retryable for timeouts, broken
+            connections and statuses that pass.
         """
         hop = parse_web_url(url)
         uri = str(hop)
@@ -89,7 +99,7 @@ class SafeFetcher:
                     if response.status == _NOT_MODIFIED and validators:
                         return _unchanged(uri, str(hop), validators | headers)
                     if response.status not in _REDIRECTS:
-                        return self._source(uri, str(hop), response, headers)
+                        return self._source(uri, str(hop), response, headers, media_types)
                 hop = _next_hop(hop, headers.get("location", ""))
         raise FetchError(
             f"{display_name(uri)} redirects more than {self._max_redirects} times. "
@@ -149,11 +159,21 @@ class SafeFetcher:
             yield response
 
     def _source(
-        self, uri: str, final_uri: str, response: httpcore2.Response, headers: Mapping[str, str]
+        self,
+        uri: str,
+        final_uri: str,
+        response: httpcore2.Response,
+        headers: Mapping[str, str],
+        media_types: Collection[str],
     ) -> FetchedSource:
         label = display_name(final_uri)
         responses.check_status(response.status, headers, label)
         media_type, charset = responses.media_type_of(headers)
+        if media_types and media_type not in media_types:
+            raise FetchError(
+                f"{label} is of the type {media_type}, which is not wanted here.",
+                code=ErrorCode.UNSUPPORTED_FORMAT,
+            )
         return FetchedSource(
             data=responses.read_body(
                 response.iter_stream(), headers, max_bytes=self._max_bytes, label=label

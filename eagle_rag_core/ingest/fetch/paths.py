@@ -28,6 +28,8 @@ _FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 
 _MISSING = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
 _PIECE = 1 << 20
+#: What a parser is chosen by.
+HEAD_BYTES = 65_536
 
 
 def check_path(path: Path, allowed_roots: Sequence[Path] | None) -> None:
@@ -67,6 +69,23 @@ def open_local(
     except OSError as error:
         raise _as_fetch_error(error, label) from error
     return FetchedSource(data=buffer.whole(), name=name_of(uri), uri=uri, final_uri=uri)
+
+
+def read_head(path: Path, size: int) -> bytes:
+    """The first bytes of a regular file, for a caller with its user's own rights.
+
+    :raises FetchError: ``source_not_found`` or ``source_unreadable``.
+    :raises InvalidArgument: the path is relative or cannot be a path.
+    """
+    label = display_name(file_uri(path))
+    folder, real = _resolve(path, None)
+    try:
+        with open(
+            real, "rb", buffering=0, opener=lambda *_: _open_below(folder, real, label)
+        ) as file:
+            return file.read(size)
+    except OSError as error:
+        raise _as_fetch_error(error, label) from error
 
 
 def _resolve(path: Path, allowed_roots: Sequence[Path] | None) -> tuple[Path, Path]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from email.message import Message
 from pathlib import PurePosixPath
 
-from eagle_rag_core.errors import FetchError
+from eagle_rag_core.errors import ErrorCode, FetchError
 from eagle_rag_core.ingest.fetch.source import BoundedBuffer, too_large
 
 _MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]{1,127}/[a-z0-9!#$&^_.+-]{1,127}")
@@ -20,6 +20,8 @@ _PIECE = 1 << 18
 _COMPLETE = frozenset({200, 203})
 #: Client errors that pass: request timeout, too early, too many requests.
 _PASSING = frozenset({408, 425, 429})
+#: The server says that there is nothing.
+_NOTHING = frozenset({404, 410})
 _LONGEST_WAIT_S = 3600
 _LONGEST_NAME = 255
 
@@ -47,6 +49,7 @@ def check_status(status: int, headers: Mapping[str, str], label: str) -> None:
     wait = headers.get("retry-after", "")
     raise FetchError(
         f"{label} answered with HTTP status {status} instead of the source.",
+        code=ErrorCode.SOURCE_NOT_FOUND if status in _NOTHING else None,
         retryable=status >= 500 or status in _PASSING,
         retry_after_s=min(int(wait), _LONGEST_WAIT_S) if re.fullmatch("[0-9]{1,9}", wait) else 0.0,
     )

@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote, unquote_to_bytes, urlsplit
 
 from eagle_rag_core.errors import InvalidArgument
+from eagle_rag_core.ingest.fetch.s3_uris import is_s3_uri, s3_uri
 from eagle_rag_core.ingest.fetch.urls import parse_web_url
 
 #: Characters of a source URI as given; longer ones are no real source.
@@ -26,10 +27,11 @@ _FILE_PREFIX = "file://"
 def canonical_uri(source_uri: str, *, base: Path | None = None) -> str:
     """The canonical form of a URL or a file path.
 
-    :param source_uri: an ``http(s)`` URL, a ``file`` URI of this machine, or a path. ``~`` is not
-        expanded: it would mean the home of whoever runs the server.
+    :param source_uri: an ``http(s)`` URL, ``s3://bucket/key``, a ``file`` URI of this machine, or
+        a path. ``~`` is not expanded: it would mean the home of whoever runs the server.
     :param base: absolute folder that relative paths start from; without it they are refused.
-    :returns: an ``http(s)`` URL, or ``file:///…`` with the path's bytes percent-encoded.
+    :returns: an ``http(s)`` URL, ``s3://bucket/key``, or ``file:///…`` with the path's bytes
+        percent-encoded.
     :raises InvalidArgument: with what to give instead.
     """
     if not source_uri.strip():
@@ -42,6 +44,8 @@ def canonical_uri(source_uri: str, *, base: Path | None = None) -> str:
     match scheme[1].lower():
         case "http" | "https":
             return str(parse_web_url(source_uri.strip()))
+        case "s3":
+            return s3_uri(source_uri.strip())
         case "file":
             return file_uri(_path_of_foreign_uri(source_uri.strip()))
         case drive if len(drive) == 1:
@@ -89,18 +93,22 @@ def path_of(uri: str) -> Path:
 
 def name_of(uri: str) -> str:
     """The file name in a canonical URI, for sniffing; "" when its path ends in a slash."""
-    return _printable(unquote(urlsplit(uri).path.rpartition("/")[2]))
+    if is_s3_uri(uri):
+        return printable(uri.rpartition("/")[2])
+    return printable(unquote(urlsplit(uri).path.rpartition("/")[2]))
 
 
 def display_name(uri: str) -> str:
-    """A source in a message: the file's name, or host and path of a URL.
+    """A source in a message: the file's name, host and path of a URL, bucket and key of an object.
 
     Folders of this machine and query strings, which may carry keys, are left out.
     """
     if is_file_uri(uri):
         return name_of(uri) or "/"
+    if is_s3_uri(uri):
+        return printable(uri)
     parts = urlsplit(uri)
-    return _printable(parts.netloc + unquote(parts.path).rstrip("/"))
+    return printable(parts.netloc + unquote(parts.path).rstrip("/"))
 
 
 def _absolute(text: str, base: Path | None) -> Path:
@@ -132,5 +140,6 @@ def _path_of_foreign_uri(uri: str) -> Path:
         raise InvalidArgument("The path contains characters that no file name has.") from None
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
+    """A text as any terminal can show it, on one line."""
     return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)

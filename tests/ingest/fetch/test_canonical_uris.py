@@ -112,7 +112,20 @@ REFUSED = [
     "javascript:alert(1)",
     "mailto:a@example.com",
     "ws://example.com/",
-    "s3://bucket/key",
+    "s3://",
+    "s3:bucket/key",
+    "s3://bucket",
+    "s3://bucket/",
+    "s3://bucket/folder/",
+    "s3://Bucket/key",
+    "s3://a/key",
+    "s3://user:secret@bucket/key",
+    "s3://bucket/a/../b",
+    "s3://bucket/./b",
+    "s3://bucket//key",
+    "s3://bucket/a\nb",
+    "s3://bucket/a\ud800",
+    "s3://bucket/" + "a" * 1025,
     "jar:file:///a.jar!/b",
     "view-source:http://example.com/",
     "notes: part 1.md",
@@ -190,6 +203,18 @@ REFUSED = [
     "file://[/a",
     "/" + "a" * MAX_SOURCE_URI,
 ]
+
+
+@pytest.mark.parametrize(
+    ("given_uri", "canonical"),
+    [
+        ("s3://bucket/key", "s3://bucket/key"),
+        ("S3://bucket/a b%20c?d#e.md", "s3://bucket/a b%20c?d#e.md"),
+        (" s3://bucket/日本/x.md ", "s3://bucket/日本/x.md"),
+    ],
+)
+def test_keys_of_objects_stay_as_they_are(given_uri: str, canonical: str) -> None:
+    assert canonical_uri(given_uri) == canonical_uri(canonical) == canonical
 
 
 @pytest.mark.parametrize("source_uri", REFUSED)
@@ -270,6 +295,7 @@ def test_any_text_is_refused_clearly_or_becomes_stable(text: str) -> None:
         ("https://example.com/a/", "", "example.com/a"),
         ("https://example.com/a%0Ab%E2%80%AE.md", "a�b�.md", "example.com/a�b�.md"),
         ("https://example.com/%FF", "�", "example.com/�"),
+        ("s3://bucket/a/b%20c.md", "b%20c.md", "s3://bucket/a/b%20c.md"),
     ],
 )
 def test_names_for_sniffing_and_for_messages(uri: str, name: str, shown: str) -> None:

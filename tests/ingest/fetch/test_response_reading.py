@@ -100,7 +100,9 @@ def test_statuses_that_carry_the_source(status: int) -> None:
 def test_statuses_that_do_not(status: int, retryable: bool) -> None:
     with pytest.raises(FetchError, match=f"HTTP status {status}") as caught:
         check_status(status, {}, "page")
-    assert caught.value.code is ErrorCode.FETCH_FAILED
+    missing = status in (404, 410)
+    code = ErrorCode.SOURCE_NOT_FOUND if missing else ErrorCode.FETCH_FAILED
+    assert caught.value.code is code
     assert caught.value.retryable is retryable
 
 

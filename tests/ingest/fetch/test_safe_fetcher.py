@@ -99,10 +99,19 @@ class TestAnswers:
     ) -> None:
         web.page("/a", b"<h1>Sorry</h1>", status, Retry_After="7")
         error = refusal(fetcher(), web.url("/a?key=secret"))
-        assert error.code is ErrorCode.FETCH_FAILED
+        missing = status == 404
+        assert error.code is (ErrorCode.SOURCE_NOT_FOUND if missing else ErrorCode.FETCH_FAILED)
         assert (error.retryable, error.retry_after_s) == (retryable, 7)
         assert str(status) in error.message
         assert "secret" not in error.message and "Sorry" not in error.message
+
+    def test_a_body_of_an_unwanted_type_is_not_read(self, web, fetcher: Build) -> None:
+        web.page("/film", b"x" * 200_000, Content_Type="video/mp4")
+        with pytest.raises(FetchError, match="video/mp4") as caught:
+            fetcher().fetch(web.url("/film"), media_types={"text/html"})
+        assert caught.value.code is ErrorCode.UNSUPPORTED_FORMAT
+        web.page("/page", b"<p>x", Content_Type="text/html; charset=utf-8")
+        assert fetcher().fetch(web.url("/page"), media_types={"text/html"}).data == b"<p>x"
 
     def test_an_empty_page_is_no_document(self, web, fetcher: Build) -> None:
         web.page("/a", b"")

@@ -1,4 +1,4 @@
-"""Jobs name the packs that must run them."""
+"""Jobs name the packs that must run them, and know whether a broker was told of them."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -11,3 +11,6 @@ depends_on = None
 
 def upgrade() -> None:
     op.add_column("jobs", sa.Column("packs", sa.JSON(), nullable=False, server_default="[]"))
+    op.add_column(
+        "jobs", sa.Column("dispatched_at", sa.Float(), nullable=False, server_default="0")
+    )

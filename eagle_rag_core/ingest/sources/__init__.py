@@ -1,0 +1,1 @@
+"""Folders, web sites and buckets: what they hold, one item after another."""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from eagle_rag_core.plugins.sources import PackSource
+    from eagle_rag_core.types import TextEmbedder
 
 _WORD: Final = re.compile(r"\w+")
 
@@ -64,8 +65,8 @@ class HashingEmbedder:
         return int.from_bytes(blake2b(word.encode(), digest_size=8).digest(), "big") % self.dim
 
 
-def embedder_pack(embedder: HashingEmbedder) -> PackSource:
-    """A pack that offers the embedder to a library, as :data:`EMBEDDER_NAME`."""
+def embedder_pack(embedder: TextEmbedder) -> PackSource:
+    """A pack that offers an embedder to a library, as :data:`EMBEDDER_NAME`."""
     from eagle_rag_core.plugins import PackContext, explicit_pack, hookimpl
     from eagle_rag_core.types import EmbedderSpec
 

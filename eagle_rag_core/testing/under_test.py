@@ -10,9 +10,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from eagle_rag_core.errors import PluginError
-from eagle_rag_core.testing.fake_embedder import EMBEDDER_NAME, HashingEmbedder, embedder_pack
+from eagle_rag_core.testing.fake_embedder import EMBEDDER_NAME, embedder_pack
 from eagle_rag_core.testing.fake_llm import ScriptedModel
 from eagle_rag_core.testing.library import PackLibrary, pack_from
+from eagle_rag_core.types import TextEmbedder
 
 if TYPE_CHECKING:
     from eagle_rag_core.plugins import PluginManager
@@ -31,7 +32,7 @@ class OpenLibrary(Protocol):
         *beside: ModuleType | PackSource,
         options: Mapping[str, Any] | None = None,
         settings: Mapping[str, Any] | None = None,
-        embedder: HashingEmbedder | None = None,
+        embedder: TextEmbedder | None = None,
         llm: ScriptedModel | None = None,
     ) -> PackLibrary:
         """A library of its own with the pack under test, open until the test ends.
@@ -78,7 +79,7 @@ def open_library(
     *beside: ModuleType | PackSource,
     options: Mapping[str, Any] | None = None,
     settings: Mapping[str, Any] | None = None,
-    embedder: HashingEmbedder | None = None,
+    embedder: TextEmbedder | None = None,
     llm: ScriptedModel | None = None,
 ) -> PackLibrary:
     """A library with ``pack``; see :class:`OpenLibrary`.

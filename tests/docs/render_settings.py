@@ -21,17 +21,12 @@ WITHOUT_EFFECT: Final = frozenset(
         "auth.issuer_url",
         "auth.jwks_uri",
         "auth.tokens",
-        "celery.broker_url",
         "mcp.auth_provider",
         "mcp.cache_ttl",
         "mcp.circuit_fail_threshold",
         "mcp.max_retries",
         "mcp.redis_url",
         "models.image_embedder",
-        "models.llm.api_key",
-        "models.llm.base_url",
-        "models.llm.model",
-        "models.ocr",
     }
 )
 _NOTE: Final = "*Accepted, without effect in this release.*"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -9,11 +11,15 @@ from types import ModuleType
 import pytest
 from code_blocks import code_blocks, marked_blocks
 from reference_pages import DOCS
+from render_packs import TYPES
 
-from eagle_rag_core.plugins import explicit_pack
+from eagle_rag_core import plugins, testing
+from eagle_rag_core.plugins import explicit_pack, hookspecs
+from eagle_rag_core.plugins.context import PackContext, RecordsReader, SearchReader
 from eagle_rag_core.plugins.hooks import HOOKS
 from eagle_rag_core.plugins.hookspecs import PACK_API_VERSION
 from eagle_rag_core.testing import PackLibrary
+from eagle_rag_core.types import Record
 
 MANIFEST = 'schema = 1\n[pack]\nnamespace = "standards"\ntitle = "Standards"\napi = ">=1.0,<2"'
 TEXT = "# Transport\n\nServers follow RFC 8446 on TLS.\n\n# Words\n\nMUST is a word of RFC 2119.\n"
@@ -102,13 +108,6 @@ def test_the_contract_of_the_hooks_is_what_was_published() -> None:
 
 def contract() -> str:
     """The names and signatures that packs rely on, one a line."""
-    import dataclasses
-    import inspect
-
-    from eagle_rag_core import plugins, types
-    from eagle_rag_core.plugins import hookspecs
-    from eagle_rag_core.plugins.context import PackContext, RecordsReader, SearchReader
-
     lines = [f"hook {name}{inspect.signature(getattr(hookspecs, name))}" for name in HOOKS]
     for owner in (PackContext, RecordsReader, SearchReader):
         for name, member in sorted(vars(owner).items()):
@@ -116,10 +115,10 @@ def contract() -> str:
                 continue
             signature = inspect.signature(member) if inspect.isfunction(member) else ""
             lines.append(f"{owner.__name__}.{name}{signature}")
-    for name in sorted(types.__all__):
-        item = getattr(types, name)
+    for item in (*TYPES, Record):
         if dataclasses.is_dataclass(item):
             fields = ", ".join(f"{field.name}: {field.type}" for field in dataclasses.fields(item))
-            lines.append(f"type {name}({fields})")
-    lines += [f"name eagle_rag_core.plugins.{name}" for name in sorted(plugins.__all__)]
+            lines.append(f"type {item.__name__}({fields})")
+    for package in (plugins, testing):
+        lines += [f"name {package.__name__}.{name}" for name in sorted(package.__all__)]
     return "\n".join(lines) + "\n"

@@ -5,24 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from docs.code_blocks import code_blocks
-
-from eagle_rag_core.testing import run_python
+from plugin_runs import run_pytest
 
 PAGE = Path(__file__).parents[2] / "docs" / "writing-a-pack.md"
 
 
 def test_the_tests_of_the_page_pass(tmp_path: Path) -> None:
     for block in code_blocks(PAGE):
-        if block.language == "python" or block.notes.get("file", "").endswith("eagle-pack.toml"):
-            path = tmp_path / block.notes["file"]
+        name = block.notes.get("file", "")
+        if name and block.notes.get("backend", "hatchling") == "hatchling":
+            path = tmp_path / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(block.code, "utf-8")
-    ran = run_python(
-        f"""
-        import pytest, sys
-        sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", {str(tmp_path / "tests")!r}]))
-        """,
-        path=[tmp_path],
-    )
-    assert ran.returncode == 0, ran.stdout
-    assert "3 passed" in ran.stdout
+    assert "8 passed" in run_pytest(tmp_path)

@@ -18,4 +18,4 @@ _COMMANDS = {
 
 @click.group(cls=LazyGroup, lazy=_COMMANDS)
 def packs() -> None:
-    """Look after installed domain packs."""
+    """Look after domain packs."""

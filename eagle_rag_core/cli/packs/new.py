@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from shlex import quote
 
 import click
 
@@ -48,6 +49,9 @@ def new(
     contents = render(names, BACKENDS[backend or "hatchling"])
     write(contents, folder)
     click.echo(f"Wrote {len(contents)} files of {names.distribution} to {folder}. Next:")
-    click.echo(f"  pip install -e '{folder}[dev]'")
-    click.echo(f"  pytest {folder}")
-    click.echo(f"  eagle-rag mcp --stdio --profile {names.namespace}")
+    click.echo(f"  pip install -e {quote(f'{folder}[dev]')}")
+    click.echo(f"  pytest {quote(str(folder))}")
+    click.echo(
+        f"  eagle-rag ingest {quote(str(folder / 'examples'))} --profile {names.namespace}\n"
+        f"  eagle-rag search AB-1042 --profile {names.namespace}"
+    )

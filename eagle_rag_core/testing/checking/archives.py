@@ -21,7 +21,7 @@ from eagle_rag_core.errors import PluginError
 
 #: More than any pack has.
 MAX_FILES: Final = 5_000
-MAX_BYTES: Final = 500 * 1024 * 1024
+MAX_BYTES: Final = 300 * 1024 * 1024
 #: Text is packed to a fifth, tables to a fiftieth; archives that grow more are made to.
 _MAX_RATIO: Final = 200
 _SMALL: Final = 20 * 1024 * 1024
@@ -55,7 +55,7 @@ def unpack_sdist(path: Path, folder: Path) -> Path:
     """
     names = _Names()
     with _readable(path), GzipFile(path) as packed:
-        bounded = _Bounded(packed, MAX_BYTES)
+        bounded = _Bounded(packed, _bearable(path.stat().st_size))
         with tarfile.open(fileobj=bounded, mode="r|") as archive:
             for member in archive:
                 names.add(member.name)
@@ -70,7 +70,7 @@ def unpack_sdist(path: Path, folder: Path) -> Path:
 
 
 class _Bounded(io.RawIOBase):
-    """Reads at most so many bytes; headers of an archive may ask for any number."""
+    """Reads at most so many bytes; headers of an archive may ask for any number, and are kept."""
 
     def __init__(self, source: GzipFile, limit: int) -> None:
         self._source = source
@@ -81,9 +81,10 @@ class _Bounded(io.RawIOBase):
 
     def read(self, size: int = -1, /) -> bytes:
         if not 0 <= size <= self._left:
-            raise _refused(f"it unpacks to more than {MAX_BYTES // 1024**2} MB")
-        self._left -= size
-        return self._source.read(size)
+            raise _refused("it unpacks to far more than it should")
+        data = self._source.read(size)
+        self._left -= len(data)
+        return data
 
 
 class _Names:
@@ -105,10 +106,13 @@ class _Names:
 
 
 def _check_total(unpacked: int, packed: int) -> None:
-    if unpacked > MAX_BYTES:
-        raise _refused(f"it unpacks to more than {MAX_BYTES // 1024**2} MB")
-    if unpacked > _SMALL and unpacked > packed * _MAX_RATIO:
-        raise _refused(f"it unpacks to {unpacked // max(packed, 1)} times its size")
+    if unpacked > _bearable(packed):
+        raise _refused(f"it unpacks to {unpacked // 1024**2} MB, far more than it should")
+
+
+def _bearable(packed: int) -> int:
+    """How many bytes an archive of ``packed`` bytes may unpack to."""
+    return min(MAX_BYTES, max(_SMALL, packed * _MAX_RATIO))
 
 
 def _refused(reason: str) -> PluginError:

@@ -1,0 +1,1 @@
+"""A new pack, written out as a distribution that works: for ``eagle-rag packs new``."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tarfile
 import tempfile
 import tomllib
 import zipfile
@@ -10,17 +9,15 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from importlib_metadata import Distribution
 
 from eagle_rag_core.errors import PluginError
+from eagle_rag_core.plugins.archives import opened_wheel, unpack_sdist
 from eagle_rag_core.plugins.discovery import GROUP
 from eagle_rag_core.plugins.manifest import MANIFEST_NAME
 from eagle_rag_core.plugins.wheel_contents import left_out
-
-#: More than any pack unpacks to; a file that does is none.
-_MAX_SDIST_BYTES: Final = 500 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +63,7 @@ def open_artifact(path: Path) -> Iterator[Artifact]:
         yield _wheel(path)
     elif path.name.endswith(".tar.gz") and path.is_file():
         with tempfile.TemporaryDirectory() as folder:
-            yield _checkout(_unpacked(path, Path(folder)))
+            yield _checkout(unpack_sdist(path, Path(folder)))
     else:
         raise PluginError(
             f"{path} is no folder with a pyproject.toml, no wheel (.whl) and no sdist (.tar.gz)."
@@ -87,7 +84,7 @@ class _MetadataTexts(Distribution):
 
 
 def _wheel(path: Path) -> Artifact:
-    with zipfile.ZipFile(path) as wheel:
+    with opened_wheel(path) as wheel:
         names = set(wheel.namelist())
         texts = {
             name.rpartition("/")[2]: wheel.read(name).decode("utf-8", "replace")
@@ -113,20 +110,15 @@ def _wheel(path: Path) -> Artifact:
     )
 
 
-def _unpacked(sdist: Path, folder: Path) -> Path:
-    """The project's folder in an unpacked sdist."""
-    try:
-        with tarfile.open(sdist) as archive:
-            members = archive.getmembers()
-            if sum(member.size for member in members) > _MAX_SDIST_BYTES:
-                raise PluginError(f"{sdist} is too large to be the sdist of a pack.")
-            archive.extractall(folder, filter="data")
-    except (tarfile.TarError, OSError) as error:
-        raise PluginError(f"{sdist} cannot be unpacked; build it again.") from error
-    roots = [entry for entry in folder.iterdir() if (entry / "pyproject.toml").is_file()]
-    if len(roots) != 1:
-        raise PluginError(f"{sdist} is no sdist: it has no folder with a pyproject.toml.")
-    return roots[0]
+def _entry_points(project: Mapping[str, Any]) -> dict[str, str]:
+    """:raises PluginError: they are no table of texts."""
+    groups = project.get("entry-points", {})
+    named = groups.get(GROUP, {}) if isinstance(groups, dict) else None
+    if not isinstance(named, dict) or not all(isinstance(value, str) for value in named.values()):
+        raise PluginError(
+            f'[project.entry-points."{GROUP}"] must be a table: namespace = "package:pack".'
+        )
+    return dict(named)
 
 
 def _checkout(root: Path) -> Artifact:
@@ -142,8 +134,7 @@ def _checkout(root: Path) -> Artifact:
             f"pyproject.toml in {root} has no [project] table with a name; build a wheel and check "
             "that instead."
         )
-    groups = project.get("entry-points") or {}
-    entries = {str(name): str(value) for name, value in (groups.get(GROUP) or {}).items()}
+    entries = _entry_points(project)
     packages = {
         package: PackagedPack(folder, text, left_out(root, pyproject, folder) if text else "")
         for package in map(_package_of, entries.values())

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tarfile
+import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -186,7 +187,8 @@ def test_what_is_no_pack_is_refused_by_name(tmp_path: Path) -> None:
     broken = tmp_path / "broken.tar.gz"
     broken.write_text("no archive")
     for path in (empty, text, sdist, broken):
-        with pytest.raises(PluginError, match=path.name), open_artifact(path):
+        said = f"{path.name}|The archive is refused"
+        with pytest.raises(PluginError, match=said), open_artifact(path):
             pass
 
 
@@ -272,3 +274,22 @@ def test_the_command_reports_and_exits_by_what_it_found(tmp_path: Path) -> None:
     nothing = run_cli(home, "packs", "doctor", str(tmp_path))
     assert (nothing.returncode, nothing.stdout) == (1, "")
     assert nothing.stderr.startswith("Error [plugin_failed]: ")
+
+
+def test_hostile_archives_are_refused_as_packs_check_does(tmp_path: Path) -> None:
+    bomb = tmp_path / "bomb-1-py3-none-any.whl"
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("bomb/zeros", b"\0" * (40 * 1024 * 1024))
+    escape = tmp_path / "escape-1-py3-none-any.whl"
+    with zipfile.ZipFile(escape, "w") as archive:
+        archive.writestr("../outside", "x")
+    for path in (bomb, escape):
+        with pytest.raises(PluginError, match="The archive is refused"), open_artifact(path):
+            pass
+
+
+@pytest.mark.parametrize("lines", ['entry-points = "x"', 'entry-points."eagle_rag.packs" = ["x"]'])
+def test_odd_entry_points_of_a_checkout_are_refused(tmp_path: Path, lines: str) -> None:
+    (tmp_path / "pyproject.toml").write_text(f'[project]\nname = "odd"\n{lines}\n', "utf-8")
+    with pytest.raises(PluginError, match="must be a table"), open_artifact(tmp_path):
+        pass

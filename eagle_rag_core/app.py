@@ -6,21 +6,25 @@ import logging
 import re
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eagle_rag_core.calls.pipeline import CallPipeline
 from eagle_rag_core.errors import EagleError
 from eagle_rag_core.plugins import PluginManager
 from eagle_rag_core.plugins.context import PackServices
+from eagle_rag_core.plugins.guard import assert_rag_only_tool_name
 from eagle_rag_core.plugins.mcp_registry import tool_definitions
 from eagle_rag_core.plugins.namespaces import CORE_DISTRIBUTION
-from eagle_rag_core.plugins.specs import tool_spec_of
+from eagle_rag_core.plugins.specs import ToolSpec, tool_spec_of
 from eagle_rag_core.settings import Settings
 from eagle_rag_core.telemetry.call_log import CallLog
 from eagle_rag_core.tools.core import core_tools
 
 if TYPE_CHECKING:
     from eagle_rag_core.engine import Engine
+    from eagle_rag_core.jobs.workers import WorkersFactory
+    from eagle_rag_core.plugins.lockfile import Lock
     from eagle_rag_core.plugins.sources import PackSource
     from eagle_rag_core.plugins.states import PackRecord
     from eagle_rag_core.service import Services
@@ -28,6 +32,8 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 #: A client lists the tools right after the start; warming up waits until that is over.
 _WARM_UP_DELAY = 0.3
+#: What packs read through their context only.
+_LIBRARY_FILES = ("audit.db", "blobs", "catalog.db")
 _ABSOLUTE_PATH = re.compile(r"(?:^|[\s'\"(=:])/\w")
 
 
@@ -42,6 +48,7 @@ class EagleApp:
         self.settings = settings
         self._plugins = plugins
         self._engine: Engine | None = None
+        self._workers: WorkersFactory | None = None
         self._lock = threading.Lock()
         self._warm_up: threading.Timer | None = None
         self._started = False
@@ -53,11 +60,13 @@ class EagleApp:
             else None
         )
         self._exposed = self._register_tools()
+        private = [settings.home / name for name in _LIBRARY_FILES]
         self.pipeline = CallPipeline(
             settings,
             {spec.name: spec for spec in self._exposed},
             self._call_log,
             ready=self._ready_for_call,
+            run=plugins.effect_guard(private).run if settings.plugins.enforce_effects else None,
         )
 
     @classmethod
@@ -70,14 +79,51 @@ class EagleApp:
     ) -> EagleApp:
         """Load the packs that ``settings`` enable and register every tool.
 
-        :param no_packs: look for no installed packs.
-        :param packs: use these packs instead of the installed ones.
+        :param no_packs: load none, whatever the settings enable; the namespace stays.
+        :param packs: use these packs; by default they are looked for.
         :raises ConfigError: settings that cannot work.
-        :raises PluginError: the default namespace's pack cannot be loaded.
+        :raises PluginError: the default namespace's pack cannot be loaded, or what is exposed is
+            not what ``plugins.locked`` says.
         """
-        plugins = PluginManager(settings.plugins, packs=() if no_packs else packs)
+        plugins = PluginManager(settings.plugins, packs=packs, no_packs=no_packs)
+        if settings.plugins.locked:
+            return cls._open_locked(settings, plugins)
         plugins.load()
         return cls(settings, plugins)
+
+    @classmethod
+    def _open_locked(cls, settings: Settings, plugins: PluginManager) -> EagleApp:
+        from eagle_rag_core.plugins.lock_changes import require_same, require_same_packs
+        from eagle_rag_core.plugins.lockfile import read_lock
+
+        where = settings.plugins.locked
+        locked = read_lock(Path(where))
+        require_same_packs(locked, plugins.chosen, where=where)  # before any code of theirs runs
+        plugins.load()
+        app = cls(settings, plugins)
+        require_same(locked, app.lock(), where=where)
+        return app
+
+    def lock(self) -> Lock:
+        """What this deployment exposes, for its lock.
+
+        :raises PluginError: a pack that it enables is not active.
+        """
+        from eagle_rag_core.plugins.lockfile import lock_of
+
+        packs = self._plugins.chosen
+        for pack in packs:
+            self._plugins.require_active(pack.record.namespace)
+        return lock_of(
+            self._exposed,
+            packs,
+            namespace=self.settings.namespace,
+            fingerprint=self._plugins.fingerprint(),
+        )
+
+    def run_jobs_with(self, workers: WorkersFactory) -> None:
+        """Choose what runs the ingest jobs, before the engine is built; by default a thread."""
+        self._workers = workers
 
     def services(self) -> Services:
         """The services; the first use builds the engine.
@@ -90,9 +136,7 @@ class EagleApp:
         """The engine, built on first use by whichever thread comes first."""
         with self._lock:
             if self._engine is None:
-                from eagle_rag_core.engine import build_engine
-
-                self._engine = build_engine(self.settings, self._plugins.extensions)
+                self._engine = self._build_engine()
                 self._plugins.bind(self._services_of_pack)
             return self._engine
 
@@ -182,15 +226,39 @@ class EagleApp:
             for function in core_tools(self.services)
         )
         registry.freeze()
+        for spec in registry:  # again, by a reference that packs had no part in
+            assert_rag_only_tool_name(spec.name, namespace=spec.namespace)
         return registry.exposed(self.settings.namespace, read_only=self.settings.mcp.read_only)
 
-    def _ready_for_call(self) -> None:
+    def _build_engine(self) -> Engine:
+        """Build the engine; when a pack turns out not to start, build it again without that pack.
+
+        :raises PluginError: the pack is the default namespace's.
+        :raises EagleError: the catalog, the vector store or the embedder cannot be used.
+        """
+        from eagle_rag_core.engine import build_engine
+
+        while True:
+            self._plugins.require_default()
+            active = self._plugins.active_packs
+            try:
+                engine = build_engine(self.settings, self._plugins.extensions, self._workers)
+            except EagleError:
+                if self._plugins.active_packs == active:
+                    raise
+                continue
+            if self._plugins.active_packs == active:
+                return engine
+            engine.close()
+
+    def _ready_for_call(self, spec: ToolSpec) -> None:
         """Build the engine if need be: a pack's tool may use it through its context only.
 
-        :raises EagleError: it cannot be built.
+        :raises EagleError: it cannot be built, or the tool's pack did not start.
         """
         try:
             self.engine()
+            self._plugins.require_active(spec.namespace)
         except EagleError as error:
             raise _for_callers(error) from error
 
@@ -214,6 +282,7 @@ class EagleApp:
         return PackServices(
             records=ScopedRecords(engine.catalog, namespace),
             search=ScopedSearch(engine.catalog, engine.orchestrator),
+            llm=engine.llm,
         )
 
 

@@ -9,11 +9,16 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from eagle_rag_core.app import EagleApp
+    from eagle_rag_core.jobs.queue import JobQueue
+    from eagle_rag_core.jobs.workers import Process, Workers, WorkersFactory
+    from eagle_rag_core.plugins.discovery import Discovery
+    from eagle_rag_core.plugins.selection import Selection
     from eagle_rag_core.settings import Settings
 
 
@@ -39,12 +44,12 @@ def leave() -> None:
     os._exit(0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Start:
     """Where the settings of a process come from.
 
     :param overrides: settings given as flags, nested by section; they win over everything.
-    :param no_packs: load no domain packs.
+    :param no_packs: load no domain packs, whatever the settings enable.
     """
 
     config: Path | None = None
@@ -52,17 +57,30 @@ class Start:
     overrides: Mapping[str, Any] = field(default_factory=dict)
     no_packs: bool = False
 
+    @cached_property
+    def installed(self) -> Discovery:
+        """The installed packs; a process looks for them once."""
+        from eagle_rag_core.plugins.discovery import discover
+
+        return discover()
+
     def settings(self) -> Settings:
         """The settings, with the installed packs as implicit profiles."""
-        from eagle_rag_core.plugins.discovery import installed_namespaces
         from eagle_rag_core.settings import load_settings
 
         return load_settings(
             config=self.config,
             profile=self.profile,
             overrides=self.overrides,
-            namespaces=() if self.no_packs else installed_namespaces(),
+            namespaces=self.installed.namespaces,
         )
+
+    def selection(self) -> Selection:
+        """What the settings make of the installed packs; none is imported."""
+        from eagle_rag_core.plugins.selection import select
+
+        plugins = self.settings().plugins
+        return select(plugins, self.installed.packs, no_packs=self.no_packs)
 
     @contextmanager
     def app(self) -> Iterator[EagleApp]:
@@ -72,8 +90,19 @@ class Start:
 
         settings = self.settings()
         configure_logging(settings)
-        app = EagleApp.open(settings, no_packs=self.no_packs)
+        app = EagleApp.open(settings, packs=self.installed.packs, no_packs=self.no_packs)
+        if settings.ingest.isolation == "process":
+            app.run_jobs_with(_in_processes(settings, no_packs=self.no_packs))
         try:
             yield app
         finally:
             app.close()
+
+
+def _in_processes(settings: Settings, *, no_packs: bool) -> WorkersFactory:
+    def make(queue: JobQueue, process: Process, fingerprint: str) -> Workers:
+        from eagle_rag_core.jobs.workers import in_processes  # only once the engine is built
+
+        return in_processes(settings, no_packs=no_packs)(queue, process, fingerprint)
+
+    return make

@@ -6,23 +6,26 @@ Imported on first use only: it brings SQL, numpy and the models.
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
-from sqlalchemy.engine import URL
-
-from eagle_rag_core.blobs.store import BlobStore
 from eagle_rag_core.catalog import collections, kbs
 from eagle_rag_core.catalog.collections import CollectionInfo
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.errors import ConfigError, ModelError
 from eagle_rag_core.ingest.chunking import Chunker
-from eagle_rag_core.ingest.fetch.http import SafeFetcher
+from eagle_rag_core.ingest.originals import Originals
 from eagle_rag_core.ingest.parsers import ParserRegistry
-from eagle_rag_core.ingest.pipeline import IngestPipeline, Limits, PipelineParts
+from eagle_rag_core.ingest.pipeline import IngestPipeline, PipelineParts
+from eagle_rag_core.ingest.sources.breaker import Breaker
+from eagle_rag_core.jobs.dispatcher import Dispatcher, open_dispatcher
 from eagle_rag_core.jobs.periodic import Periodic
 from eagle_rag_core.jobs.queue import JobQueue
-from eagle_rag_core.jobs.worker import Worker
+from eagle_rag_core.jobs.workers import Workers, WorkersFactory, in_this_process
 from eagle_rag_core.models.embedders import HomeEmbedder, ResolvedEmbedder, resolve_text_embedder
+from eagle_rag_core.models.llm import ChatModel, chat_model
+from eagle_rag_core.models.ocr import ocr_engine
 from eagle_rag_core.models.rerankers import FASTEMBED, HTTP, core_reranker
 from eagle_rag_core.query.engine import AnswerEngine
 from eagle_rag_core.retrieval.legs import TextIndex
@@ -35,11 +38,18 @@ from eagle_rag_core.service.ingest import IngestPolicy, IngestService
 from eagle_rag_core.service.ingest_runner import IngestRunner
 from eagle_rag_core.service.jobs import JobService
 from eagle_rag_core.service.kbs import KbService
+from eagle_rag_core.service.polling import SourcePoller
 from eagle_rag_core.service.search import SearchService
+from eagle_rag_core.service.source_items import RunParts
+from eagle_rag_core.service.source_parts import scheduled_sources, source_reader, source_tools
+from eagle_rag_core.service.sources import SourceService
+from eagle_rag_core.service.upkeep import UpkeepParts, build_upkeep
 from eagle_rag_core.settings import Settings
 from eagle_rag_core.settings.sections import ModelSettings
 from eagle_rag_core.settings.suggest import did_you_mean
+from eagle_rag_core.storage import open_blobs, open_catalog, vector_stores
 from eagle_rag_core.types import Caller, Extensions, Reranker, Scope
+from eagle_rag_core.vectors.collections import as_collection
 from eagle_rag_core.vectors.factory import open_vector_store
 from eagle_rag_core.vectors.store import Collection, VectorStore
 
@@ -53,7 +63,9 @@ _GRACE_SECONDS = 1.0
 class Engine:
     """The running parts of a deployment.
 
-    :param works: this process runs ingest jobs.
+    :param dispatcher: tells a broker of the jobs, if there is one.
+    :param works: this process runs ingest jobs, unless a broker hands them out.
+    :param fingerprint: of the pipeline, which its jobs carry.
     """
 
     catalog: Catalog
@@ -61,22 +73,31 @@ class Engine:
     embedder: ResolvedEmbedder
     orchestrator: Orchestrator
     services: Services
-    worker: Worker
+    queue: JobQueue
+    worker: Workers
+    dispatcher: Dispatcher | None
     refresher: Periodic
+    poller: SourcePoller
     packs: PackHealth
+    llm: ChatModel | None
     works: bool
+    fingerprint: str
 
     def start(self) -> None:
         """Begin background work: follow the index and, where this process works, run jobs."""
         self.refresher.start()
-        if self.works:
+        if self.dispatcher is not None:
+            self.dispatcher.start()
+        elif self.works:
             self.worker.start()
+        if self.works:
+            self.poller.start()
 
     def warm(self) -> None:
         """Build the index and load the model, so that the first call does not pay for them."""
         info = self.active_collection()
         if info is not None:
-            self.store.count(_as_collection(info), Scope())
+            self.store.count(as_collection(info), Scope())
         if self.embedder.embedder.dim:
             self.embedder.embedder.embed_query("warm up")
 
@@ -91,10 +112,13 @@ class Engine:
         """
         if not self.embedder.can_ingest:
             raise ModelError(self.embedder.notice)
-        self.worker.start()
+        self.worker.start(foreground=True)
 
     def close(self) -> None:
         """Stop background work, hand running jobs back and release everything."""
+        self.poller.close()
+        if self.dispatcher is not None:
+            self.dispatcher.close()
         self.worker.close(grace=_GRACE_SECONDS)
         self.refresher.close()
         self.orchestrator.close()
@@ -103,13 +127,15 @@ class Engine:
         self.catalog.close()
 
 
-def build_engine(settings: Settings, extensions: Extensions) -> Engine:
+def build_engine(
+    settings: Settings, extensions: Extensions, workers: WorkersFactory | None = None
+) -> Engine:
     """Open the home and assemble the engine.
 
+    :param workers: makes what runs the jobs; by default a thread of this process.
     :raises EagleError: the catalog, the vector store or the embedder cannot be used.
     """
-    catalog = Catalog(_catalog_url(settings), namespace=settings.namespace)
-    catalog.migrate()
+    catalog = open_catalog(settings)
     if not settings.ingest.allowed_roots:
         # The inbox of a new home.
         settings.allowed_roots[0].mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -118,69 +144,128 @@ def build_engine(settings: Settings, extensions: Extensions) -> Engine:
     embedder = _embedder(settings, catalog, extensions)
     collection = _collection(catalog, store, embedder)
     orchestrator = _orchestrator(settings, catalog, store, embedder, extensions)
-    pipeline = IngestPipeline(
-        PipelineParts(
-            catalog=catalog,
-            store=store,
-            blobs=BlobStore(settings.blobs.url or settings.home / "blobs"),
-            collection=collection,
-            embedder=embedder.embedder,
-            parsers=ParserRegistry(extensions.parsers),
-            chunker=Chunker(),
-            fetcher=SafeFetcher(
-                max_bytes=settings.ingest.max_bytes, total_timeout=settings.ingest.fetch_timeout
-            ),
-            enrichers=extensions.enrichers,
-            record_rules=extensions.record_rules,
-            pack_versions=extensions.pack_versions,
-            limits=Limits(settings.allowed_roots, settings.ingest.max_bytes),
-        )
+    llm = chat_model(settings.models.llm)
+    blobs = open_blobs(settings)
+    originals = Originals(catalog, blobs)
+    parsers, reader = _parsers(settings, extensions), source_reader(settings)
+    rooms = PipelineParts(
+        catalog=catalog,
+        store=store,
+        originals=originals,
+        collection=collection,
+        embedder=embedder.embedder,
+        parsers=parsers,
+        chunker=Chunker(),
+        reader=reader,
+        enrichers=extensions.enrichers,
+        record_rules=extensions.record_rules,
+        pack_versions=extensions.pack_versions,
     )
+    pipeline = IngestPipeline(rooms)
     queue = JobQueue(
-        catalog, fingerprint=pipeline.fingerprint, max_attempts=settings.ingest.max_attempts
+        catalog,
+        fingerprint=pipeline.job_fingerprint,
+        packs=extensions.pack_versions,
+        max_attempts=settings.ingest.max_attempts,
+        max_queued=settings.ingest.max_queued,
     )
-    worker = Worker(
-        queue,
-        IngestRunner(catalog, queue, pipeline).process,
-        fingerprint=pipeline.fingerprint,
-        lease_seconds=settings.ingest.lease_seconds,
+    make_workers = workers or in_this_process(settings)
+    worker = make_workers(
+        queue, IngestRunner(catalog, queue, pipeline).process, pipeline.job_fingerprint
     )
+    dispatcher = open_dispatcher(settings, queue, pipeline.job_fingerprint)
     works = settings.ingest.embedded_worker and embedder.can_ingest
+    wake = _waking(worker, dispatcher, works)
     policy = IngestPolicy(
         settings.ingest.default_kb,
         settings.allowed_roots,
+        reader.allowed_s3,
         refusal="" if embedder.can_ingest else embedder.notice,
     )
     ingest = IngestService(
-        catalog, queue, pipeline, policy, wake=worker.wake if works else _leave_it_to_workers
+        catalog, queue, pipeline, policy, wake=wake
+    )
+    documents = DocumentService(catalog, store, originals)
+    knowledge_bases = KbService(catalog, store, originals)
+    upkeep = build_upkeep(
+        UpkeepParts(
+            blobs=blobs,
+            queue=queue,
+            kbs=knowledge_bases,
+            embeds=embedder.can_ingest,
+            open_store=vector_stores(settings, catalog, store),
+            create_embedder=partial(_embedder_of_name, settings, extensions),
+            wake=wake,
+        ),
+        rooms,
+        pipeline,
+    )
+    sources = SourceService(
+        RunParts(
+            catalog=catalog,
+            ingest=ingest,
+            delete=documents.delete,
+            parsers=parsers,
+            tools=source_tools(settings, reader),
+        ),
+        Breaker(settings.ingest.source_fail_threshold),
+        scheduled_sources(settings),
+        lease_seconds=settings.ingest.lease_seconds,
     )
     services = Services(
         ingest=ingest,
         jobs=JobService(queue),
         search=SearchService(catalog, orchestrator),
-        answer=AnswerService(catalog, AnswerEngine(orchestrator, settings.query)),
-        documents=DocumentService(catalog),
-        kbs=KbService(catalog),
+        answer=AnswerService(catalog, AnswerEngine(orchestrator, settings.query, llm)),
+        documents=documents,
+        kbs=knowledge_bases,
+        sources=sources,
+        upkeep=upkeep,
     )
 
     def keep_fresh() -> None:
         store.refresh()
         store.sweep()
+        upkeep.embedders.drop_replaced()
 
     packs = PackHealth(extensions.health)
     refresher = Periodic("index-refresh", settings.retrieval.refresh_seconds, keep_fresh)
-    return Engine(catalog, store, embedder, orchestrator, services, worker, refresher, packs, works)
+    return Engine(
+        catalog=catalog,
+        store=store,
+        embedder=embedder,
+        orchestrator=orchestrator,
+        services=services,
+        queue=queue,
+        worker=worker,
+        dispatcher=dispatcher,
+        refresher=refresher,
+        poller=SourcePoller(sources),
+        packs=packs,
+        llm=llm,
+        works=works,
+        fingerprint=pipeline.job_fingerprint,
+    )
 
 
-def _catalog_url(settings: Settings) -> URL | str:
-    if settings.database.url:
-        return settings.database.url
-    # Not as text: the folder's name may hold what has a meaning in a URL.
-    return URL.create("sqlite", database=str(settings.home / "catalog.db"))
+def _waking(worker: Workers, dispatcher: Dispatcher | None, works: bool) -> Callable[[], None]:
+    """Tells whoever is to run a new job; other processes poll the job table."""
+
+    def wake() -> None:
+        if dispatcher is not None:
+            dispatcher.wake()
+        if worker.started or (works and dispatcher is None):
+            worker.wake()
+
+    return wake
 
 
-def _leave_it_to_workers() -> None:
-    """Other processes poll the job table."""
+def _parsers(settings: Settings, extensions: Extensions) -> ParserRegistry:
+    return ParserRegistry(
+        extensions.parsers,
+        ocr=ocr_engine(settings.models.ocr),
+        max_pages=settings.ingest.max_pages,
+    )
 
 
 def _embedder(settings: Settings, catalog: Catalog, extensions: Extensions) -> ResolvedEmbedder:
@@ -188,6 +273,13 @@ def _embedder(settings: Settings, catalog: Catalog, extensions: Extensions) -> R
     home = HomeEmbedder(active.embedder, active.fingerprint, active.dim) if active else None
     packs = {spec.name: spec.factory for spec in extensions.embedders}
     return resolve_text_embedder(settings.models, home=home, extra=packs)
+
+
+def _embedder_of_name(settings: Settings, extensions: Extensions, name: str) -> ResolvedEmbedder:
+    """The embedder that ``models.text_embedder: name`` gives a new home."""
+    packs = {spec.name: spec.factory for spec in extensions.embedders}
+    chosen = settings.models.model_copy(update={"text_embedder": name})
+    return resolve_text_embedder(chosen, home=None, extra=packs)
 
 
 def _active_text(catalog: Catalog) -> CollectionInfo | None:
@@ -209,13 +301,9 @@ def _collection(catalog: Catalog, store: VectorStore, resolved: ResolvedEmbedder
                 fingerprint=embedder.fingerprint,
                 dim=embedder.dim,
             )
-    collection = _as_collection(info)
+    collection = as_collection(info)
     store.ensure(collection)
     return collection
-
-
-def _as_collection(info: CollectionInfo) -> Collection:
-    return Collection(namespace=info.namespace, name=info.name, kind=info.kind, dim=info.dim)
 
 
 def _orchestrator(

@@ -36,7 +36,9 @@ class ErrorCode(StrEnum):
     CANCELLED = "cancelled"
     CONFIG_INVALID = "config_invalid"
     PLUGIN_FAILED = "plugin_failed"
+    LOCK_MISMATCH = "lock_mismatch"
     GUARD_REFUSED = "guard_refused"
+    EFFECT_REFUSED = "effect_refused"
     MODEL_UNAVAILABLE = "model_unavailable"
     EMBEDDER_MISMATCH = "embedder_mismatch"
     STORAGE_UNAVAILABLE = "storage_unavailable"
@@ -111,6 +113,12 @@ class GuardError(PluginError):
     """A tool's name or text was refused by the retrieval-only guard."""
 
     default_code = ErrorCode.GUARD_REFUSED
+
+
+class EffectRefused(PluginError):
+    """A pack's tool tried to do something besides answering; it was stopped before it happened."""
+
+    default_code = ErrorCode.EFFECT_REFUSED
 
 
 class ModelError(EagleError):

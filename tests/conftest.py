@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from databases import postgres_catalog as postgres_catalog
+from databases import postgres_catalog_url as postgres_catalog_url
 from e2e.product import Deployment
 from e2e.servers import HttpServer, Launcher
+from servers import milvus_server as milvus_server
+from servers import postgres_server as postgres_server
+from servers import redis_server as redis_server
+from servers import s3_server as s3_server
+
+
+def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
+    """Leave out what takes long, unless all tests are asked for."""
+    if os.environ.get("EAGLE_RAG_TEST_FULL") == "1":
+        return
+    for item in items:
+        if item.get_closest_marker("full"):
+            item.add_marker(pytest.mark.skip(reason="only with EAGLE_RAG_TEST_FULL=1"))
 
 
 @pytest.fixture

@@ -26,12 +26,17 @@ from eagle_rag_core.types import Caller, acting_for, due_at
 _POOL_SIZE = 32
 
 
+def _call_function(spec: ToolSpec, arguments: Mapping[str, Any]) -> Any:
+    return spec.function(**arguments)
+
+
 class CallPipeline:
     """Runs calls of the exposed tools.
 
     :param tools: the exposed tools by full name; nothing else can be called.
     :param call_log: where calls are recorded; None keeps no record.
-    :param ready: sees to it that everything a tool may use is there; called before each.
+    :param ready: sees to it that everything a tool may use is there; called before each call.
+    :param run: calls a tool's function with its arguments, or refuses to; by default it calls.
     """
 
     def __init__(
@@ -40,13 +45,15 @@ class CallPipeline:
         tools: Mapping[str, ToolSpec],
         call_log: CallLog | None,
         *,
-        ready: Callable[[], None] = lambda: None,
+        ready: Callable[[ToolSpec], None] = lambda spec: None,
+        run: Callable[[ToolSpec, Mapping[str, Any]], Any] | None = None,
     ) -> None:
         self.tools = dict(sorted(tools.items()))
         self._timeout = settings.mcp.tool_timeout
         self._max_tokens = settings.mcp.max_result_tokens
         self._call_log = call_log
         self._ready = ready
+        self._call_function = run or _call_function
         self._pool = ThreadPoolExecutor(_POOL_SIZE, thread_name_prefix="call")
 
     async def call(
@@ -97,8 +104,8 @@ class CallPipeline:
         wait forever for the result of a StopIteration.
         """
         try:
-            self._ready()
-            return spec.function(**values)
+            self._ready(spec)
+            return self._call_function(spec, values)
         except EagleError:
             raise
         except BaseException as error:

@@ -7,11 +7,22 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, String, bindparam, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    String,
+    bindparam,
+    delete,
+    insert,
+    select,
+    update,
+)
 
 from eagle_rag_core.catalog import ids
-from eagle_rag_core.catalog.schema import vector_collections
-from eagle_rag_core.errors import InvalidArgument
+from eagle_rag_core.catalog.schema import vector_collections, vector_retirements
+from eagle_rag_core.errors import ErrorCode, InvalidArgument, ModelError
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +33,8 @@ class CollectionInfo:
     :param fingerprint: of the embedder; vectors of different ones are never compared.
     :param dim: length of the dense vectors; 0 for a lexical-only collection.
     :param active: ingest writes and searches read this one of its kind.
+    :param replaced_at: seconds since the epoch; when another became active in its place, 0 for
+        one that was never replaced.
     """
 
     namespace: str
@@ -32,6 +45,7 @@ class CollectionInfo:
     dim: int
     active: bool
     created_at: str
+    replaced_at: float = 0.0
 
 
 _INFOS: Select[*tuple[Any, ...]] = select(
@@ -80,9 +94,7 @@ def ensure_collection(
     :func:`activate_collection`, after it has been filled.
     """
     name = collection_name(kind, fingerprint)
-    query = _INFOS.where(
-        vector_collections.c.namespace == namespace, vector_collections.c.name == name
-    )
+    query = _INFOS.where(*_is(namespace, name))
     row = tx.execute(query).one_or_none()
     if row is None:
         tx.execute(
@@ -98,10 +110,36 @@ def ensure_collection(
             )
         )
         row = tx.execute(query).one()
+    elif row.replaced_at:  # it is wanted again
+        tx.execute(update(vector_collections).where(*_is(namespace, name)).values(replaced_at=0.0))
     return _info(row)
 
 
-def activate_collection(tx: Connection, namespace: str, name: str) -> None:
+def hold_active(tx: Connection, namespace: str, name: str) -> None:
+    """Make sure that a collection is in use, and stays so until the transaction ends.
+
+    :raises ModelError: another one took its place.
+    """
+    query = select(vector_collections.c.active).where(*_is(namespace, name))
+    if not tx.scalar(query.with_for_update(read=True)):
+        raise ModelError(
+            "The library was embedded anew with another embedder; restart this process to use it.",
+            code=ErrorCode.EMBEDDER_MISMATCH,
+            retryable=True,
+        )
+
+
+def hold_collections(tx: Connection, namespace: str, kind: str) -> CollectionInfo | None:
+    """The active collection of a kind; until ``tx`` ends nobody else publishes or switches."""
+    table = vector_collections
+    query = _INFOS.where(table.c.namespace == namespace, table.c.kind == kind)
+    rows = tx.execute(query.order_by(table.c.name).with_for_update()).all()
+    return next((_info(row) for row in rows if row.active), None)
+
+
+def activate_collection(
+    tx: Connection, namespace: str, name: str, *, clock: ids.Clock = time.time
+) -> None:
     """Make a collection the one of its kind that ingest writes and searches read.
 
     :raises InvalidArgument: there is no such collection.
@@ -112,11 +150,37 @@ def activate_collection(tx: Connection, namespace: str, name: str) -> None:
     )
     if kind is None:
         raise InvalidArgument(f"There is no vector collection {name[:80]!r}.")
+    of_kind = update(table).where(table.c.namespace == namespace, table.c.kind == kind)
+    tx.execute(of_kind.where(table.c.active).values(active=False, replaced_at=clock()))
+    tx.execute(of_kind.where(table.c.name == name).values(active=True, replaced_at=0.0))
+
+
+def give_up_unfinished(
+    tx: Connection, namespace: str, kind: str, *, clock: ids.Clock = time.time
+) -> None:
+    """Count the collections of a kind as replaced that were never finished."""
+    table = vector_collections
     tx.execute(
         update(table)
-        .where(table.c.namespace == namespace, table.c.kind == kind)
-        .values(active=table.c.name == name)
+        .where(
+            table.c.namespace == namespace,
+            table.c.kind == kind,
+            ~table.c.active,
+            table.c.replaced_at == 0,
+        )
+        .values(replaced_at=clock())
     )
+
+
+def forget_collection(tx: Connection, namespace: str, name: str) -> None:
+    """Remove what the catalog knows of a collection whose vectors are gone."""
+    for table in (vector_collections, vector_retirements):
+        column = table.c.name if table is vector_collections else table.c.collection
+        tx.execute(delete(table).where(table.c.namespace == namespace, column == name))
+
+
+def _is(namespace: str, name: str) -> tuple[ColumnElement[bool], ...]:
+    return vector_collections.c.namespace == namespace, vector_collections.c.name == name
 
 
 def _info(row: Row[*tuple[Any, ...]]) -> CollectionInfo:

@@ -1,4 +1,4 @@
-"""The connection to the catalog's database. All SQL that only SQLite understands is here.
+"""The connection to the catalog's database, and how SQLite and PostgreSQL are to behave.
 
 SQLite runs in WAL mode: any number of readers beside one writer, in any number of processes.
 """
@@ -19,9 +19,10 @@ from sqlalchemy.engine import URL, make_url
 
 from eagle_rag_core.errors import ConfigError, EagleError, StorageError
 
-#: Connections kept open; more are opened under pressure and closed again.
-_POOL_SIZE = 32
-_POOL_OVERFLOW = 32
+#: Connections kept open, and those opened under pressure and closed again. Of a server's, which
+#: are processes there, all replicas together may have a hundred or so.
+_FILE_POOL = {"pool_size": 32, "max_overflow": 32}
+_SERVER_POOL = {"pool_size": 8, "max_overflow": 24}
 #: How long a call waits for a connection, and a writer for the writer before it.
 _WAIT_SECONDS = 10
 _BEGIN = "eagle_begin"
@@ -32,7 +33,7 @@ class Catalog:
 
     Safe to share between threads, and across ``fork``: the child opens connections of its own.
 
-    :param url: SQLAlchemy URL, ``sqlite:///<file>`` or ``postgresql+psycopg://…``.
+    :param url: ``sqlite:///<file>`` or ``postgresql://<user>@<host>/<database>``.
     :raises ConfigError: the URL cannot be used at all. Nothing is opened yet.
     """
 
@@ -80,12 +81,21 @@ class Catalog:
                 current = migration.stored_revision(connection)
             if current == migration.HEAD_REVISION:
                 return
-            engine = _engine(self._url, foreign_keys=False)
-            try:
-                with _faces(engine)[1].begin() as connection:
-                    migration.upgrade(connection)
-            finally:
-                engine.dispose()
+            with self.rebuild() as connection:
+                migration.upgrade(connection)
+
+    @contextmanager
+    def rebuild(self) -> Iterator[Connection]:
+        """A transaction that may change tables: SQLite does not enforce their keys meanwhile.
+
+        :raises StorageError: the database cannot be used right now; nothing was changed.
+        """
+        engine = _engine(self._url, foreign_keys=False)
+        try:
+            with _our_errors(), _faces(engine)[1].begin() as connection:
+                yield connection
+        finally:
+            engine.dispose()
 
     def close(self) -> None:
         """Close all idle connections; the catalog opens new ones when it is used again."""
@@ -102,11 +112,12 @@ def _checked(text: str | URL) -> URL:
     except exc.ArgumentError:
         raise ConfigError(
             "The setting database.url is not a database URL; "
-            "use sqlite:///<file> or postgresql+psycopg://<user>@<host>/<database>."
+            "use sqlite:///<file> or postgresql://<user>@<host>/<database>."
         ) from None
     backend = url.get_backend_name()
     if backend == "postgresql":
-        return url
+        # Without a driver SQLAlchemy would take psycopg2.
+        return url if "+" in url.drivername else url.set(drivername="postgresql+psycopg")
     if backend != "sqlite":
         raise ConfigError(
             f"The setting database.url names {backend!r}; the catalog needs sqlite or postgresql."
@@ -122,23 +133,32 @@ def _checked(text: str | URL) -> URL:
 
 
 def _engine(url: URL, *, foreign_keys: bool = True) -> Engine:
+    local = url.get_backend_name() == "sqlite"
     try:
         engine = create_engine(
             url,
             poolclass=QueuePool,
-            pool_size=_POOL_SIZE,
-            max_overflow=_POOL_OVERFLOW,
             pool_timeout=_WAIT_SECONDS,
             # A server may drop idle connections; a file does not.
-            pool_pre_ping=url.get_backend_name() != "sqlite",
+            pool_pre_ping=not local,
+            connect_args={} if local else {"connect_timeout": _WAIT_SECONDS},
+            # psycopg takes ever longer to read a statement with thousands of parameters.
+            insertmanyvalues_page_size=1000 if local else 100,
+            # What documents say does not belong into messages and logs.
+            hide_parameters=True,
+            **(_FILE_POOL if local else _SERVER_POOL),
         )
     except (ImportError, exc.NoSuchModuleError):
+        driver = url.get_driver_name()
+        remedy = "pip install 'eagle-rag-core[postgres]'" if driver == "psycopg" else "use psycopg"
         raise ConfigError(
-            f"The setting database.url needs the driver {url.get_driver_name()!r}, "
-            "which is not installed."
+            f"The setting database.url needs the driver {driver!r}, which is not installed: "
+            f"{remedy}."
         ) from None
-    if url.get_backend_name() == "sqlite":
+    if local:
         _speak_sqlite(engine, foreign_keys)
+    else:
+        _speak_postgresql(engine)
     return engine
 
 
@@ -169,6 +189,18 @@ def _speak_sqlite(engine: Engine, foreign_keys: bool) -> None:
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         connection.exec_driver_sql(connection.get_execution_options()[_BEGIN])
+
+
+def _speak_postgresql(engine: Engine) -> None:
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, record: Any) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET lock_timeout = {int(_WAIT_SECONDS * 1000)}")
+            # A replica that vanished with a transaction open holds up the others no longer.
+            cursor.execute("SET tcp_keepalives_idle = 15")
+            cursor.execute("SET tcp_keepalives_interval = 5")
+            cursor.execute("SET tcp_keepalives_count = 3")
+        connection.commit()
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
@@ -231,9 +263,15 @@ def _our_errors(subject: str = "The catalog") -> Iterator[None]:
         raise _storage_error(subject, error.orig) from error
 
 
+#: States of PostgreSQL in which the same transaction may succeed later: it met another one, or
+#: waited too long for it.
+_BUSY_STATES = frozenset({"40001", "40P01", "55P03"})
+
+
 def _storage_error(subject: str, cause: BaseException | None) -> StorageError:
     code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
-    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+    busy = code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+    if busy or getattr(cause, "sqlstate", None) in _BUSY_STATES:
         return StorageError(f"{subject} is busy with other writers.", retry_after_s=1.0)
     if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
         return StorageError(

@@ -18,17 +18,23 @@ _ID_LENGTH = 32
 _ID = re.compile(rf"[0-9a-f]{{{_ID_LENGTH}}}")
 
 
-def document_id(namespace: str, kb_name: str, source_uri: str) -> str:
+def document_id(namespace: str, kb_seed: str, source_uri: str) -> str:
     """The id of the document that a source is in a knowledge base; the same for ever.
 
+    :param kb_seed: see :func:`~eagle_rag_core.catalog.kbs.seed`; the name, unless that changed.
     :param source_uri: canonical.
     """
-    return _digest(namespace, kb_name, source_uri)
+    return _digest(namespace, kb_seed, source_uri)
 
 
 def version_id(document_id: str, content_hash: str, fingerprint: str) -> str:
     """The id of what one pipeline makes of one content of a document."""
     return _digest(document_id, content_hash, fingerprint)
+
+
+def node_id(version_id: str, ordinal: int) -> str:
+    """The id of a chunk of a version."""
+    return hashlib.sha256(f"{version_id}:{ordinal}".encode()).hexdigest()[:_ID_LENGTH]
 
 
 def is_id(text: str) -> bool:

@@ -13,8 +13,8 @@ from sqlalchemy import (
     String,
     and_,
     bindparam,
-    delete,
     exc,
+    false,
     func,
     insert,
     select,
@@ -22,17 +22,22 @@ from sqlalchemy import (
 )
 
 from eagle_rag_core.catalog import ids
-from eagle_rag_core.catalog.active_jobs import cancel_jobs
 from eagle_rag_core.catalog.membership import any_of_bound, as_array
-from eagle_rag_core.catalog.schema import documents, jobs, kbs
+from eagle_rag_core.catalog.schema import documents, jobs, kbs, versions
 from eagle_rag_core.errors import ErrorCode, NotFound
-from eagle_rag_core.types import Caller
+from eagle_rag_core.types import Caller, JobStatus
 
 # Prepared once, because every call asks these, and building a statement takes longer than
 # running it.
-_ALL = select(kbs.c.name).where(kbs.c.namespace == bindparam("namespace", type_=String))
+_ALL = select(kbs.c.name).where(
+    kbs.c.namespace == bindparam("namespace", type_=String), kbs.c.deleted == false()
+)
 _ONE = _ALL.where(kbs.c.name == bindparam("name", type_=String))
 _EPOCHS = select(kbs.c.name, kbs.c.epoch).where(
+    kbs.c.namespace == bindparam("namespace", type_=String),
+    any_of_bound(kbs.c.name, bindparam("names", type_=String)),
+)
+_SEEDS = select(kbs.c.name, kbs.c.seed).where(
     kbs.c.namespace == bindparam("namespace", type_=String),
     any_of_bound(kbs.c.name, bindparam("names", type_=String)),
 )
@@ -52,9 +57,32 @@ class KbInfo:
     chunks: int
     languages: tuple[str, ...]
     updated_at: str
+    description: str = ""
 
 
-def ensure_kb(tx: Connection, namespace: str, name: str, *, clock: ids.Clock = time.time) -> bool:
+@dataclass(frozen=True, slots=True)
+class KbStats:
+    """What a knowledge base holds.
+
+    :param bytes: of the originals of its documents.
+    :param jobs_pending: queued and running ones.
+    """
+
+    info: KbInfo
+    bytes: int
+    jobs_pending: int
+    created_at: str
+
+
+def ensure_kb(
+    tx: Connection,
+    namespace: str,
+    name: str,
+    *,
+    title: str = "",
+    description: str = "",
+    clock: ids.Clock = time.time,
+) -> bool:
     """Create the knowledge base unless it exists; whether it was created.
 
     :raises InvalidArgument: no knowledge base can have this name.
@@ -66,25 +94,43 @@ def ensure_kb(tx: Connection, namespace: str, name: str, *, clock: ids.Clock = t
     row = {
         "namespace": namespace,
         "name": name,
-        "seed": name,
-        "title": "",
-        # Random, so that a knowledge base created anew under an old name never meets answers
-        # that were cached for the old one.
-        "epoch": secrets.randbelow(2**30),
+        "title": title,
+        "description": description,
+        "epoch": new_epoch(),
         "created_at": now,
         "updated_at": now,
     }
-    try:
-        with tx.begin_nested():
-            tx.execute(insert(kbs), row)
-    except exc.IntegrityError:
-        return False  # somebody else created it at the same moment
-    return True
+    for seed in (name, secrets.token_hex(16)):  # the first is taken after a change of names
+        try:
+            with tx.begin_nested():
+                tx.execute(insert(kbs), row | {"seed": seed})
+        except exc.IntegrityError:
+            if kb_exists(tx, namespace, name):
+                return False  # somebody else created it at the same moment
+        else:
+            return True
+    raise AssertionError("a random seed is taken")
 
 
 def kb_exists(conn: Connection, namespace: str, name: str) -> bool:
     """Whether the namespace has a knowledge base of this name."""
     return conn.scalar(_ONE, {"namespace": namespace, "name": name}) is not None
+
+
+def seeds(conn: Connection, namespace: str, names: Iterable[str]) -> dict[str, str]:
+    """What rows of vectors call each of the knowledge bases; an unknown name stands for itself."""
+    found = dict(conn.execute(_SEEDS, {"namespace": namespace, "names": as_array(names)}).all())
+    return {name: found.get(name, name) for name in names}
+
+
+def seed(conn: Connection, namespace: str, name: str) -> str:
+    """What ids of documents and rows of vectors are made of, in place of the name."""
+    return seeds(conn, namespace, [name])[name]
+
+
+def hold_kb(tx: Connection, namespace: str, name: str) -> None:
+    """Let nobody rename or delete the knowledge base until ``tx`` ends."""
+    tx.execute(select(kbs.c.name).where(is_kb(namespace, name)).with_for_update(read=True))
 
 
 def check_readable(conn: Connection, namespace: str, caller: Caller, name: str) -> str:
@@ -112,22 +158,48 @@ def list_kbs(conn: Connection, namespace: str, caller: Caller) -> list[KbInfo]:
     """Every knowledge base the caller may read, by name."""
     contents = _contents(conn, namespace)
     rows = conn.execute(
-        select(kbs.c.name, kbs.c.title, kbs.c.updated_at)
-        .where(kbs.c.namespace == namespace)
+        select(kbs.c.name, kbs.c.title, kbs.c.updated_at, kbs.c.description)
+        .where(kbs.c.namespace == namespace, kbs.c.deleted == false())
         .order_by(kbs.c.name)
     )
     return [
-        _info(name, title, updated_at, contents.get(name, []))
-        for name, title, updated_at in rows
+        _info(name, title, updated_at, description, contents.get(name, []))
+        for name, title, updated_at, description in rows
         if caller.may_read(name)
     ]
+
+
+def kb_stats(conn: Connection, namespace: str, caller: Caller, name: str) -> KbStats:
+    """What a knowledge base holds.
+
+    :raises NotFound: it does not exist, or the caller may not know that it does.
+    """
+    check_readable(conn, namespace, caller, name)
+    (info,) = (info for info in list_kbs(conn, namespace, caller) if info.name == name)
+    size = (
+        select(func.coalesce(func.sum(versions.c.size), 0))
+        .join(documents, documents.c.visible_version == versions.c.version_id)
+        .where(documents.c.namespace == namespace, documents.c.kb_name == name)
+    )
+    pending = select(func.count()).where(
+        jobs.c.namespace == namespace,
+        jobs.c.kb_name == name,
+        jobs.c.status.in_((JobStatus.QUEUED, JobStatus.RUNNING)),
+    )
+    created = select(kbs.c.created_at).where(is_kb(namespace, name))
+    return KbStats(
+        info,
+        bytes=conn.scalar(size) or 0,
+        jobs_pending=conn.scalar(pending) or 0,
+        created_at=conn.scalar(created) or "",
+    )
 
 
 def bump_epoch(tx: Connection, namespace: str, name: str, *, clock: ids.Clock = time.time) -> None:
     """Note that a search in the knowledge base can find something else from now on."""
     tx.execute(
         update(kbs)
-        .where(_is(namespace, name))
+        .where(is_kb(namespace, name))
         .values(epoch=kbs.c.epoch + 1, updated_at=ids.now_iso(clock))
     )
 
@@ -149,32 +221,22 @@ def other_namespaces(conn: Connection, namespace: str) -> dict[str, int]:
             documents,
             and_(documents.c.namespace == kbs.c.namespace, documents.c.kb_name == kbs.c.name),
         )
-        .where(kbs.c.namespace != namespace)
+        .where(kbs.c.namespace != namespace, kbs.c.deleted == false())
         .group_by(kbs.c.namespace)
         .order_by(kbs.c.namespace)
     )
     return dict(conn.execute(query).all())
 
 
-def delete_kb(
-    tx: Connection, namespace: str, name: str, *, clock: ids.Clock = time.time
-) -> list[str]:
-    """Delete a knowledge base with all its documents, and cancel its jobs.
-
-    :returns: the versions whose vectors the caller retires in the same transaction.
-    :raises NotFound: there is no such knowledge base.
-    """
-    if not ids.is_kb_name(name) or not tx.execute(delete(kbs).where(_is(namespace, name))).rowcount:
-        raise NotFound(f"There is no knowledge base {name[:80]!r}.", code=ErrorCode.KB_NOT_FOUND)
-    reason = "The knowledge base was deleted."
-    cancel_jobs(tx, namespace, jobs.c.kb_name == name, reason, clock=clock)
-    inside = and_(documents.c.namespace == namespace, documents.c.kb_name == name)
-    retired = tx.scalars(select(documents.c.visible_version).where(inside)).all()
-    tx.execute(delete(documents).where(inside))
-    return list(retired)
+def new_epoch() -> int:
+    """The first epoch of a knowledge base, or of a name it has not had before."""
+    # Random, so that a knowledge base that gets an old name never meets answers that were cached
+    # for its predecessor.
+    return secrets.randbelow(2**30)
 
 
-def _is(namespace: str, name: str) -> ColumnElement[bool]:
+def is_kb(namespace: str, name: str) -> ColumnElement[bool]:
+    """The row of a knowledge base, as an SQL expression."""
     return and_(kbs.c.namespace == namespace, kbs.c.name == name)
 
 
@@ -196,7 +258,9 @@ def _contents(conn: Connection, namespace: str) -> dict[str, list[tuple[str, int
     return result
 
 
-def _info(name: str, title: str, updated_at: str, parts: list[tuple[str, int, int]]) -> KbInfo:
+def _info(
+    name: str, title: str, updated_at: str, description: str, parts: list[tuple[str, int, int]]
+) -> KbInfo:
     return KbInfo(
         name=name,
         title=title,
@@ -204,4 +268,5 @@ def _info(name: str, title: str, updated_at: str, parts: list[tuple[str, int, in
         chunks=sum(chunks for _, _, chunks in parts),
         languages=tuple(sorted(language for language, _, _ in parts if language)),
         updated_at=updated_at,
+        description=description,
     )

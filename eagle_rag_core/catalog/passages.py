@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Integer, Select, String, and_, bindparam, func, select
 
-from eagle_rag_core.catalog.membership import any_of_bound, as_array
+from eagle_rag_core.catalog.membership import any_of, any_of_bound, as_array
 from eagle_rag_core.catalog.schema import chunks, documents, sections, versions
 from eagle_rag_core.types import Section
 
@@ -147,6 +147,12 @@ def span_texts(
             for span in parts:
                 result[span] = stretch[span[1] - first : span[2] - first]
     return result
+
+
+def chunk_texts(conn: Connection, version_ids: Iterable[str]) -> dict[str, str]:
+    """The text of every chunk of versions, by node."""
+    query = select(chunks.c.node_id, chunks.c.text).where(any_of(chunks.c.version_id, version_ids))
+    return dict(conn.execute(query).all())
 
 
 def document_text(conn: Connection, document_id: str) -> str | None:

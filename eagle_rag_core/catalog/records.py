@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, func, insert, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, false, func, insert, or_, select
 
 from eagle_rag_core.catalog import filters, ids
 from eagle_rag_core.catalog.membership import any_of
@@ -207,7 +207,11 @@ def _values_of(namespace: str, pack: str, kind: str, field: str) -> ColumnElemen
 def _equals(wanted: Sequence[FieldValue]) -> ColumnElement[bool]:
     texts = [value for value in wanted if isinstance(value, str) and ids.storable(value)]
     numbers = [float(value) for value in wanted if not isinstance(value, str)]
-    return or_(any_of(record_values.c.text_value, texts), record_values.c.number_value.in_(numbers))
+    # An alternative without values would keep the other one from its index.
+    alternatives = [any_of(record_values.c.text_value, texts)] if texts else []
+    if numbers:
+        alternatives.append(record_values.c.number_value.in_(numbers))
+    return or_(false(), *alternatives)
 
 
 def _inside(scope: Scope) -> ColumnElement[bool]:

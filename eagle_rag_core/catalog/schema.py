@@ -20,6 +20,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    false,
 )
 
 metadata = MetaData(
@@ -36,14 +37,18 @@ kbs = Table(
     metadata,
     Column("namespace", String(64), primary_key=True),
     Column("name", String(64), primary_key=True),
-    # What document ids are made of: the name at first, and kept when the name changes.
+    # What ids of documents and rows of vectors are made of: the name at first (or something
+    # random, while another has that seed), and kept when the name changes.
     Column("seed", String(64), nullable=False, server_default=""),
     Column("title", Text, nullable=False, default=""),
     Column("description", Text, nullable=False, server_default=""),
     # Raised by every commit that changes what a search in the KB can return.
     Column("epoch", Integer, nullable=False, default=0),
+    # Being emptied, under a name nobody can ask for; see kb_changes.
+    Column("deleted", Boolean, nullable=False, server_default=false()),
     Column("created_at", String(27), nullable=False),
     Column("updated_at", String(27), nullable=False),
+    Index(None, "namespace", "seed", unique=True),
 )
 
 documents = Table(
@@ -62,6 +67,8 @@ documents = Table(
     Column("visible_version", String(32), nullable=False),
     # Number of its chunks.
     Column("chunks", Integer, nullable=False),
+    # What its submitter said of it (title, tags, …), for making it anew.
+    Column("given", JSON, nullable=False, server_default="{}"),
     Column("created_at", String(27), nullable=False),
     Column("updated_at", String(27), nullable=False),
     # All that the list of knowledge bases counts.
@@ -189,6 +196,8 @@ jobs = Table(
     Column("attempts", Integer, nullable=False, default=0),
     # Lower ones come first.
     Column("priority", Integer, nullable=False, default=0),
+    # Seconds since the epoch; when a broker was told of the job, 0 for not yet.
+    Column("dispatched_at", Float, nullable=False, server_default="0"),
     # Seconds since the epoch; a retry waits until then.
     Column("not_before", Float, nullable=False, default=0.0),
     Column("lease_owner", String(64), nullable=False, default=""),
@@ -207,6 +216,67 @@ jobs = Table(
     Index(None, "document_id", "status"),
 )
 
+# Folders, sites and buckets that are read again and again; they become documents item by item.
+sources = Table(
+    "sources",
+    metadata,
+    Column("source_id", String(32), primary_key=True),
+    Column("namespace", String(64), nullable=False),
+    Column("kb_name", String(64), nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("uri", Text, nullable=False),
+    # How to read it: patterns, depth, tags.
+    Column("spec", JSON, nullable=False),
+    # Number of its latest run.
+    Column("run", Integer, nullable=False, default=0),
+    # Failed runs since the last one that succeeded.
+    Column("failures", Integer, nullable=False, default=0),
+    # Seconds since the epoch; scheduled runs wait until then.
+    Column("next_at", Float, nullable=False, default=0.0),
+    # The process that runs it on schedule, and how long it may be silent.
+    Column("lease_owner", String(64), nullable=False, default=""),
+    Column("lease_until", Float, nullable=False, default=0.0),
+    Column("error_code", String(32), nullable=False, default=""),
+    Column("error", Text, nullable=False, default=""),
+    # What became of the items of the latest run, by outcome.
+    Column("counts", JSON, nullable=False, default=dict),
+    Column("created_at", String(27), nullable=False),
+    Column("ran_at", String(27), nullable=False, default=""),
+    Column("succeeded_at", String(27), nullable=False, default=""),
+    Index(None, "namespace"),
+)
+
+source_items = Table(
+    "source_items",
+    metadata,
+    Column("source_id", ForeignKey(sources.c.source_id, ondelete="CASCADE"), primary_key=True),
+    # Hash of the URI, which may be longer than an index holds.
+    Column("item_id", String(32), primary_key=True),
+    Column("uri", Text, nullable=False),
+    # What the listing said of its content (an ETag, times and size); "" when it said nothing.
+    Column("revision", Text, nullable=False),
+    # Hash of the pipeline and of what was asked of it: tags, title, metadata.
+    Column("recipe", String(32), nullable=False),
+    Column("document_id", String(32), nullable=False),
+    Column("job_id", String(32), nullable=False),
+    # The run that listed it last.
+    Column("seen", Integer, nullable=False),
+    Index(None, "source_id", "seen"),
+    Index(None, "document_id"),
+)
+
+# What an origin said of the content it served, for asking "has it changed?" next time.
+fetch_validators = Table(
+    "fetch_validators",
+    metadata,
+    Column(
+        "document_id", ForeignKey(documents.c.document_id, ondelete="CASCADE"), primary_key=True
+    ),
+    Column("content_hash", String(64), nullable=False),
+    Column("etag", Text, nullable=False),
+    Column("last_modified", Text, nullable=False),
+)
+
 vector_collections = Table(
     "vector_collections",
     metadata,
@@ -219,6 +289,8 @@ vector_collections = Table(
     Column("dim", Integer, nullable=False),
     # The collection of its kind that ingest writes and searches read.
     Column("active", Boolean, nullable=False),
+    # Seconds since the epoch; when another took its place, 0 while that has not happened.
+    Column("replaced_at", Float, nullable=False, server_default="0"),
     # Trained quantiser parameters, so that all processes agree.
     Column("trained", LargeBinary),
     Column("created_at", String(27), nullable=False),
@@ -232,6 +304,7 @@ vector_rows = Table(
     Column("node_id", String(32), primary_key=True),
     Column("version_id", String(32), nullable=False),
     Column("document_id", String(32), nullable=False),
+    # Seed of the knowledge base, so that a new name changes no row.
     Column("kb_name", String(64), nullable=False),
     # Little-endian float32, unit length; NULL in a lexical-only collection.
     Column("dense", LargeBinary),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
 import sys
 from collections.abc import Sequence
@@ -10,41 +9,31 @@ from collections.abc import Sequence
 import click
 
 from eagle_rag_core import __version__
+from eagle_rag_core.cli.lazy import LazyGroup
 
-#: Command → (module, attribute, one line for --help). Static, so that help imports nothing.
 _COMMANDS = {
     "serve": ("eagle_rag_core.cli.serve", "serve", "Serve MCP and REST over HTTP."),
     "mcp": ("eagle_rag_core.cli.serve", "mcp", "Serve MCP alone, over HTTP or stdio."),
     "ingest": ("eagle_rag_core.cli.ingest", "ingest", "Add files, folders and web pages."),
+    "sources": ("eagle_rag_core.cli.sources", "sources", "Look after what is read again."),
     "search": ("eagle_rag_core.cli.search", "search", "Find passages."),
     "query": ("eagle_rag_core.cli.search", "query", "Answer a question with citations."),
     "jobs": ("eagle_rag_core.cli.jobs", "jobs", "Show ingest jobs."),
     "kb": ("eagle_rag_core.cli.kb", "kb", "Look after knowledge bases."),
+    "documents": ("eagle_rag_core.cli.documents", "documents", "List and delete documents."),
+    "reindex": ("eagle_rag_core.cli.reindex", "reindex", "Make outdated documents anew."),
+    "doctor": ("eagle_rag_core.cli.doctor", "doctor", "Find and repair what is out of order."),
+    "backup": ("eagle_rag_core.cli.backup", "backup", "Write everything into one archive."),
+    "restore": ("eagle_rag_core.cli.backup", "restore", "Bring a backup into this deployment."),
+    "eval": ("eagle_rag_core.cli.eval", "evaluate", "Measure retrieval on a test set."),
     "worker": ("eagle_rag_core.cli.worker", "worker", "Run ingest jobs, and nothing else."),
-    "packs": ("eagle_rag_core.cli.packs", "packs", "Show installed domain packs."),
+    "packs": ("eagle_rag_core.cli.packs", "packs", "Look after installed domain packs."),
 }
 
 
-class _LazyGroup(click.Group):
-    """A group whose commands are imported on use, so that a broken one breaks only itself."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
-            return None
-        module, attribute, _help = _COMMANDS[cmd_name]
-        command = getattr(importlib.import_module(module), attribute)
-        assert isinstance(command, click.Command)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, _, text) in _COMMANDS.items()])
-
-
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup, lazy=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(__version__, prog_name="eagle-rag")
 def cli() -> None:
     """Retrieval-augmented generation over MCP, with domain packs."""

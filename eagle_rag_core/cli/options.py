@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
 from eagle_rag_core.bootstrap import Start
+
+#: How the lock is called where nothing else is said.
+LOCK_NAME = "eagle-tools.lock"
 
 
 class _GivenPath(click.Path):
@@ -23,6 +27,34 @@ class _GivenPath(click.Path):
         if value == "":
             self.fail(f"It is empty; name a {self._noun}.", param, ctx)
         return super().convert(value, param, ctx)
+
+
+def given(start: Start, flags: Mapping[str, Mapping[str, Any]]) -> Start:
+    """``start`` with further flags, nested by section."""
+    overrides = dict(start.overrides)
+    for section, values in flags.items():
+        overrides[section] = {**overrides.get(section, {}), **values}
+    return replace(start, overrides=overrides)
+
+
+def locked_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--locked``; goes below :func:`common_options`."""
+
+    @click.option(
+        "--locked",
+        is_flag=False,
+        flag_value=LOCK_NAME,
+        default="",
+        metavar="[FILE]",
+        help=f"Start only if the tools are those of this lock, by default {LOCK_NAME}.",
+    )
+    @functools.wraps(command)
+    def wrapped(start: Start, locked: str, **rest: Any) -> Any:
+        if locked:
+            start = given(start, {"plugins": {"locked": locked}})
+        return command(start=start, **rest)
+
+    return wrapped
 
 
 def common_options(command: Callable[..., Any]) -> Callable[..., Any]:

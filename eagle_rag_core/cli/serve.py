@@ -5,11 +5,12 @@ from __future__ import annotations
 import click
 
 from eagle_rag_core.bootstrap import Start
-from eagle_rag_core.cli.options import common_options
+from eagle_rag_core.cli.options import common_options, locked_option
 
 
 @click.command()
 @common_options
+@locked_option
 @click.option("--host", default="", help="Address to bind (server.host).")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port (server.port).")
 def serve(start: Start, host: str, port: int | None) -> None:
@@ -23,6 +24,7 @@ def serve(start: Start, host: str, port: int | None) -> None:
 
 @click.command()
 @common_options
+@locked_option
 @click.option("--stdio", is_flag=True, help="Speak MCP on stdin and stdout.")
 @click.option("--host", default="", help="Address to bind (mcp.host).")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port (mcp.port).")

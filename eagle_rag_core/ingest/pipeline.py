@@ -6,60 +6,51 @@ the new version visible and the old one disappear. Nothing before it leaves a tr
 
 from __future__ import annotations
 
-import codecs
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eagle_rag_core.blobs.store import BlobStore
-from eagle_rag_core.catalog import documents, ids
+from eagle_rag_core.catalog import collections, documents, ids, kbs, validators, versions
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.errors import IngestError
+from eagle_rag_core.ingest import progress
 from eagle_rag_core.ingest.chunking import Chunker
-from eagle_rag_core.ingest.enrichment import Enriched, enrich
-from eagle_rag_core.ingest.fetch.http import SafeFetcher
-from eagle_rag_core.ingest.fetch.paths import open_local
+from eagle_rag_core.ingest.describing import (
+    described,
+    describes,
+    given_by,
+    in_declared_charset,
+    terms_of,
+)
+from eagle_rag_core.ingest.embedding import embed, known_vectors
+from eagle_rag_core.ingest.enrichment import enrich
+from eagle_rag_core.ingest.fetch.reader import SourceReader
 from eagle_rag_core.ingest.fetch.source import FetchedSource
-from eagle_rag_core.ingest.fetch.uris import display_name, is_file_uri, path_of
+from eagle_rag_core.ingest.fetch.uris import name_of
+from eagle_rag_core.ingest.originals import Originals
 from eagle_rag_core.ingest.parsers import ParserRegistry
 from eagle_rag_core.ingest.sections import build_sections
-from eagle_rag_core.models.analyzer import ANALYZER_VERSION, analyze
+from eagle_rag_core.models.analyzer import ANALYZER_VERSION
 from eagle_rag_core.types import (
     Caller,
-    Chunk,
-    DocumentInfo,
     Enricher,
     EnrichmentInput,
     IngestRequest,
     JobStage,
-    ParsedDocument,
     RecordRules,
-    Section,
     TextEmbedder,
 )
+from eagle_rag_core.vectors.collections import retire_everywhere
 from eagle_rag_core.vectors.store import Collection, VectorStore, VersionRows
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from eagle_rag_core.vectors.store import Vector
-
 Report = Callable[[JobStage, float], None]
 _HEAD_BYTES = 65_536
 #: The pipeline looks at documents on nobody's behalf.
 _PIPELINE = Caller("pipeline")
-#: Passages embedded at once: long enough to batch well, short enough to report and to cancel.
-_BATCH = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a source may cost and where it may lie."""
-
-    allowed_roots: Sequence[Path]
-    max_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,23 +59,22 @@ class PipelineParts:
 
     catalog: Catalog
     store: VectorStore
-    blobs: BlobStore
+    originals: Originals
     collection: Collection
     embedder: TextEmbedder
     parsers: ParserRegistry
     chunker: Chunker
-    fetcher: SafeFetcher
+    reader: SourceReader
     enrichers: Sequence[tuple[str, Enricher]]
     record_rules: RecordRules
     pack_versions: Sequence[tuple[str, str]]
-    limits: Limits
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A document version that is ready to be written."""
 
-    draft: documents.VersionDraft
+    draft: versions.VersionDraft
     rows: VersionRows
     original: bytes
 
@@ -95,24 +85,58 @@ class IngestPipeline:
     def __init__(self, parts: PipelineParts) -> None:
         self._parts = parts
         self.fingerprint = _fingerprint(parts)
+        #: Which jobs this process can run: those of the same pipeline and the same embedder.
+        self.job_fingerprint = job_fingerprint(self.fingerprint, parts.collection.name)
 
-    def fetch(self, request: IngestRequest) -> FetchedSource:
-        """Read the whole source, from an allowed folder or the public web.
+    def fetch(
+        self, request: IngestRequest, known: validators.Validators | None = None
+    ) -> FetchedSource:
+        """Read the whole source: the stored original, from an allowed folder, a store or the web.
 
+        :param known: of the document at hand; with them the answer may be ``not_modified``.
         :raises FetchError: with the reason.
         """
-        limits = self._parts.limits
-        if not is_file_uri(request.source_uri):
-            return self._parts.fetcher.fetch(request.source_uri)
-        roots = None if request.any_path else limits.allowed_roots
-        return open_local(
-            path_of(request.source_uri), allowed_roots=roots, max_bytes=limits.max_bytes
+        if request.original:
+            return self._original(request)
+        return self._parts.reader.read(
+            request.source_uri,
+            any_path=request.any_path,
+            etag=known.etag if known else "",
+            last_modified=known.last_modified if known else "",
         )
+
+    def known_validators(
+        self, request: IngestRequest, document_id: str
+    ) -> validators.Validators | None:
+        """What the origin said of the document at hand, if the request asks for just that one."""
+        with self._parts.catalog.read() as conn:
+            known = validators.known_validators(conn, document_id)
+        if known is None or not self.unchanged(request, document_id, known.content_hash):
+            return None
+        return known if self._parts.originals.has(known.content_hash) else None
+
+    def check_collection(self, tx: Connection) -> None:
+        """Make sure that this pipeline writes where searches read, until ``tx`` ends.
+
+        :raises ModelError: the library has another embedder by now.
+        """
+        parts = self._parts
+        collections.hold_active(tx, parts.catalog.namespace, parts.collection.name)
+
+    def superseded(self, request: IngestRequest, document_id: str) -> bool:
+        """Whether the stored original that the request names is no longer the document's."""
+        if not request.original:
+            return False
+        with self._parts.catalog.read() as conn:
+            seen = documents.visible_version(conn, document_id)
+        return seen is None or seen.content_hash != request.original
 
     def unchanged(self, request: IngestRequest, document_id: str, content_hash: str) -> bool:
         """Whether readers see just this already: the content, made by the same pipeline, with
         the title, tags and metadata that the request gives."""
         catalog = self._parts.catalog
+        if request.original:  # somebody wants it made anew
+            return False
         with catalog.read() as conn:
             seen = documents.visible_version(conn, document_id)
             if seen is None or (seen.content_hash, seen.fingerprint) != (
@@ -121,7 +145,14 @@ class IngestPipeline:
             ):
                 return False
             info = documents.get_document(conn, catalog.namespace, _PIPELINE, document_id)
-        return _describes(request, info)
+        return describes(request, info)
+
+    def ensure_original(self, content_hash: str, data: bytes) -> None:
+        """Put the original of an unchanged document back if it is gone.
+
+        :raises StorageError: it could not be stored.
+        """
+        self._parts.originals.ensure(content_hash, data)
 
     def prepare(self, request: IngestRequest, source: FetchedSource, report: Report) -> Prepared:
         """Parse, chunk, enrich and embed a source. Writes nothing.
@@ -130,11 +161,14 @@ class IngestPipeline:
         """
         parts = self._parts
         report(JobStage.PARSE, 0.1)
-        data = _in_declared_charset(source)
+        data = in_declared_charset(source)
         parser = parts.parsers.pick(data[:_HEAD_BYTES], source.name)
-        parsed = parser.parse(data, source.name)
+        with progress.listening(lambda share: report(JobStage.PARSE, 0.1 + 0.1 * share)):
+            parsed = parser.parse(data, source.name)
         report(JobStage.CHUNK, 0.2)
-        document_id = ids.document_id(parts.catalog.namespace, request.kb_name, request.source_uri)
+        with parts.catalog.read() as conn:
+            kb_seed = kbs.seed(conn, parts.catalog.namespace, request.kb_name)
+        document_id = ids.document_id(parts.catalog.namespace, kb_seed, request.source_uri)
         content_hash = hashlib.sha256(source.data).hexdigest()
         version_id = ids.version_id(document_id, content_hash, self.fingerprint)
         sections = build_sections(parsed)
@@ -142,12 +176,27 @@ class IngestPipeline:
         if not chunks:
             raise IngestError("The source has no text that can be searched.")
         report(JobStage.ENRICH, 0.25)
-        info = _describe(request, source, parsed, document_id, version_id, len(chunks))
+        info = described(request, source, parsed, document_id, version_id, len(chunks))
         enriched = enrich(
             parts.enrichers, parts.record_rules, EnrichmentInput(info, parsed, chunks)
         )
-        rows = self._rows(info, sections, chunks, enriched, report)
-        draft = documents.VersionDraft(
+        known = known_vectors(
+            parts.catalog, parts.store, parts.collection, document_id, content_hash
+        )
+        rows = VersionRows(
+            version_id=version_id,
+            document_id=document_id,
+            kb_name=kb_seed,
+            node_ids=[chunk.node_id for chunk in chunks],
+            tokens=terms_of(info, sections, chunks, enriched),
+            dense=embed(
+                parts.embedder,
+                [chunk.text for chunk in chunks],
+                known,
+                lambda done: report(JobStage.EMBED, 0.3 + 0.6 * done),
+            ),
+        )
+        draft = versions.VersionDraft(
             document=info,
             content_hash=content_hash,
             fingerprint=self.fingerprint,
@@ -157,6 +206,7 @@ class IngestPipeline:
             chunks=chunks,
             fields=enriched.fields,
             records=enriched.records,
+            given=given_by(request),
         )
         return Prepared(draft, rows, source.data)
 
@@ -169,109 +219,60 @@ class IngestPipeline:
         :raises StorageError: the original or the vectors could not be stored.
         """
         parts = self._parts
-        parts.blobs.put(prepared.draft.content_hash, prepared.original)
+        parts.originals.keep(prepared.draft.content_hash, prepared.original)
         parts.store.stage(parts.collection, prepared.rows)
 
-    def publish(self, tx: Connection, prepared: Prepared) -> None:
+    def publish(self, tx: Connection, prepared: Prepared) -> versions.Removed:
         """Make a prepared and staged version the visible one, inside ``tx``.
 
+        :returns: the versions it replaces, for :meth:`settle`.
         :raises StorageError: it was staged so long ago that its vectors were given up.
+        :raises ModelError: the library has another embedder by now.
         """
         parts = self._parts
+        namespace = parts.catalog.namespace
+        self.check_collection(tx)
+        # Always in this order: where writers run side by side, one waits for the other.
+        removed = versions.publish(tx, namespace, prepared.draft)
         parts.store.write(tx, parts.collection, prepared.rows)
-        retired = documents.publish(tx, parts.catalog.namespace, prepared.draft)
-        parts.store.retire(tx, parts.collection, retired)
+        retire_everywhere(tx, parts.store, namespace, removed.version_ids)
+        return removed
 
-    def _rows(
-        self,
-        info: DocumentInfo,
-        sections: Sequence[Section],
-        chunks: Sequence[Chunk],
-        enriched: Enriched,
-        report: Report,
-    ) -> VersionRows:
-        tokens = [
-            analyze(
-                " ".join(
-                    (
-                        # What the passage is about stands above it, not in it.
-                        info.title,
-                        sections[chunk.section].path,
-                        chunk.text,
-                        *enriched.terms.get(chunk.node_id, ()),
-                    )
-                )
-            )
-            for chunk in chunks
-        ]
-        return VersionRows(
-            version_id=info.version_id,
-            document_id=info.document_id,
-            kb_name=info.kb_name,
-            node_ids=[chunk.node_id for chunk in chunks],
-            tokens=tokens,
-            dense=self._embed([chunk.text for chunk in chunks], report),
+    def settle(self, prepared: Prepared, removed: versions.Removed) -> None:
+        """See to the originals, after the commit that published a version.
+
+        :raises StorageError: the new one is gone and could not be stored again.
+        """
+        self._parts.originals.ensure(prepared.draft.content_hash, prepared.original)
+        self._parts.originals.discard(removed.content_hashes)
+
+    def abandon(self, prepared: Prepared) -> None:
+        """Remove what :meth:`stage` stored of a version that is not published."""
+        self._parts.originals.discard([prepared.draft.content_hash])
+
+    def _original(self, request: IngestRequest) -> FetchedSource:
+        catalog = self._parts.catalog
+        with catalog.read() as conn:
+            kb_seed = kbs.seed(conn, catalog.namespace, request.kb_name)
+            document_id = ids.document_id(catalog.namespace, kb_seed, request.source_uri)
+            info = documents.get_document(conn, catalog.namespace, _PIPELINE, document_id)
+        facts = info.metadata  # what the origin said of the source is among them
+        final_uri = str(facts.get("final_uri", request.source_uri))
+        return FetchedSource(
+            data=self._parts.originals.read(request.original),
+            name=name_of(final_uri),
+            uri=request.source_uri,
+            final_uri=final_uri,
+            media_type=info.media_type,
+            charset=str(facts.get("charset", "")),
+            etag=str(facts.get("etag", "")),
+            last_modified=str(facts.get("last_modified", "")),
         )
 
-    def _embed(self, texts: Sequence[str], report: Report) -> Vector | None:
-        embedder = self._parts.embedder
-        if embedder.dim == 0:
-            return None
-        import numpy as np
 
-        distinct = list(dict.fromkeys(texts))  # a text that repeats is embedded once
-        batches = []
-        for start in range(0, len(distinct), _BATCH):
-            report(JobStage.EMBED, 0.3 + 0.6 * start / len(distinct))
-            batches.append(embedder.embed_documents(distinct[start : start + _BATCH]))
-        place = {text: position for position, text in enumerate(distinct)}
-        return np.concatenate(batches)[[place[text] for text in texts]]
-
-
-def _describes(request: IngestRequest, info: DocumentInfo) -> bool:
-    """Whether the document carries everything that the request says about it."""
-    return (
-        request.title in ("", info.title)
-        and request.source_type in ("", info.source_type)
-        and set(request.tags) <= set(info.tags)
-        and request.metadata.items() <= info.metadata.items()
-    )
-
-
-def _in_declared_charset(source: FetchedSource) -> bytes:
-    """Text as UTF-8 where the server declared another charset, which parsers cannot see."""
-    if source.charset in ("", "utf-8", "utf8") or not source.media_type.startswith("text/"):
-        return source.data
-    try:
-        return codecs.BOM_UTF8 + source.data.decode(source.charset).encode()
-    except (LookupError, UnicodeError):
-        return source.data  # declared wrongly; the parser decides by content
-
-
-def _describe(
-    request: IngestRequest,
-    source: FetchedSource,
-    parsed: ParsedDocument,
-    document_id: str,
-    version_id: str,
-    chunks: int,
-) -> DocumentInfo:
-    now = ids.now_iso()
-    return DocumentInfo(
-        document_id=document_id,
-        kb_name=request.kb_name,
-        source_uri=request.source_uri,
-        source_type=request.source_type,
-        title=request.title or parsed.title or display_name(source.uri),
-        language=parsed.language,
-        media_type=parsed.media_type,
-        tags=tuple(dict.fromkeys((*request.tags, *parsed.keywords))),
-        metadata={**parsed.metadata, **source.metadata, **request.metadata},
-        version_id=version_id,
-        chunks=chunks,
-        created_at=now,
-        updated_at=now,
-    )
+def job_fingerprint(pipeline: str, collection: str) -> str:
+    """Identity of a pipeline that writes to a collection."""
+    return hashlib.sha256(f"{pipeline} {collection}".encode()).hexdigest()[:32]
 
 
 def _fingerprint(parts: PipelineParts) -> str:

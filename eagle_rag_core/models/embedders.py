@@ -100,8 +100,8 @@ def _named(
         raise ModelError(
             f"This home was built with the text embedder {home.fingerprint}, but "
             f"models.text_embedder is {name} ({resolved.embedder.fingerprint}), whose vectors "
-            "cannot be compared with those. Set models.text_embedder to auto to use the home's "
-            "own, or point home at a new folder and ingest again.",
+            f"cannot be compared with those. Run `eagle-rag reindex --embedder {name}` to embed "
+            "the library anew, or set models.text_embedder to auto to use its own.",
             code=ErrorCode.EMBEDDER_MISMATCH,
         )
     return resolved

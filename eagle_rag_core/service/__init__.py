@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from eagle_rag_core.service.jobs import JobService
     from eagle_rag_core.service.kbs import KbService
     from eagle_rag_core.service.search import SearchService
+    from eagle_rag_core.service.sources import SourceService
+    from eagle_rag_core.service.upkeep import Upkeep
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,3 +26,5 @@ class Services:
     answer: AnswerService
     documents: DocumentService
     kbs: KbService
+    sources: SourceService
+    upkeep: Upkeep

@@ -6,15 +6,20 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from eagle_rag_core.catalog import filters, ids, kbs
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.errors import ErrorCode, InvalidArgument, ModelError, NotFound
 from eagle_rag_core.ingest.fetch.addresses import check_url
+from eagle_rag_core.ingest.fetch.s3_uris import check_allowed, is_s3_uri
 from eagle_rag_core.ingest.fetch.uris import canonical_uri, is_file_uri
 from eagle_rag_core.ingest.pipeline import IngestPipeline
 from eagle_rag_core.jobs.queue import JobQueue
-from eagle_rag_core.types import Caller, Condition, FilterOp, IngestRequest, Job
+from eagle_rag_core.types import Caller, Condition, FilterOp, IngestRequest, Job, JobPriority
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +31,7 @@ class IngestPolicy:
 
     default_kb: str
     allowed_roots: Sequence[Path]
+    allowed_s3: Sequence[str] = ()
     refusal: str = ""
 
 
@@ -49,33 +55,63 @@ class IngestService:
         self._policy = policy
         self._wake = wake
 
-    def submit(self, caller: Caller, request: IngestRequest) -> Job:
+    @property
+    def default_kb(self) -> str:
+        """The knowledge base when nobody names one."""
+        return self._policy.default_kb
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the pipeline that makes documents here."""
+        return self._pipeline.fingerprint
+
+    def look(self, caller: Caller, request: IngestRequest) -> tuple[str, bool]:
+        """What submitting a source would do: its document's id, and whether nothing would change.
+
+        Only a local file is read; of others it is not known before they are fetched.
+
+        :raises EagleError: as :meth:`submit` does.
+        """
+        _check_texts(request)
+        request = self._canonical(caller, request)
+        current = is_file_uri(request.source_uri) and self._is_indexed(request)
+        with self._catalog.read() as conn:
+            return self._document_id(conn, request), current
+
+    def submit(
+        self, caller: Caller, request: IngestRequest, *, priority: int = JobPriority.NORMAL
+    ) -> Job:
         """Accept a source. The job is on disk when this returns.
 
         A local file is read in the call: one that cannot be read is refused, and one whose
         content is indexed already is answered at once as ``dedup_hit``.
 
+        :param priority: see :class:`JobPriority`.
         :raises EagleError: bad URI, forbidden path or address, unreadable file, bad kb name,
-            texts that cannot be stored or found again.
+            texts that cannot be stored or found again; ``overloaded`` while too many jobs wait.
         """
         if self._policy.refusal:
             raise ModelError(self._policy.refusal)
         _check_texts(request)
         request = self._canonical(caller, request)
         namespace = self._catalog.namespace
-        document_id = ids.document_id(namespace, request.kb_name, request.source_uri)
-        duplicate = is_file_uri(request.source_uri) and self._is_indexed(request, document_id)
+        duplicate = is_file_uri(request.source_uri) and self._is_indexed(request)
         with self._catalog.write() as tx:
+            self._pipeline.check_collection(tx)
             kbs.ensure_kb(tx, namespace, request.kb_name)
+            kbs.hold_kb(tx, namespace, request.kb_name)
+            document_id = self._document_id(tx, request)
             job = self._queue.submit(
                 request,
                 document_id=document_id,
                 caller_id=caller.id,
-                fingerprint=self._pipeline.fingerprint,
+                fingerprint=self._pipeline.job_fingerprint,
+                priority=priority,
                 dedup_hit=duplicate,
                 tx=tx,
             )
-        self._wake()
+        if not job.dedup_hit:
+            self._wake()
         return job
 
     def _canonical(self, caller: Caller, request: IngestRequest) -> IngestRequest:
@@ -87,13 +123,27 @@ class IngestService:
             )
         base = Path.cwd() if caller.any_path else self._policy.allowed_roots[0]
         uri = canonical_uri(request.source_uri, base=base)
-        if not is_file_uri(uri):
+        if is_s3_uri(uri):
+            check_allowed(uri, None if caller.any_path else self._policy.allowed_s3)
+        elif not is_file_uri(uri):
             check_url(uri)
         return replace(request, source_uri=uri, kb_name=kb_name, any_path=caller.any_path)
 
-    def _is_indexed(self, request: IngestRequest, document_id: str) -> bool:
+    def _document_id(self, conn: Connection, request: IngestRequest) -> str:
+        namespace = self._catalog.namespace
+        return ids.document_id(
+            namespace, kbs.seed(conn, namespace, request.kb_name), request.source_uri
+        )
+
+    def _is_indexed(self, request: IngestRequest) -> bool:
         content = self._pipeline.fetch(request).data
-        return self._pipeline.unchanged(request, document_id, hashlib.sha256(content).hexdigest())
+        content_hash = hashlib.sha256(content).hexdigest()
+        with self._catalog.read() as conn:
+            document_id = self._document_id(conn, request)
+        if not self._pipeline.unchanged(request, document_id, content_hash):
+            return False
+        self._pipeline.ensure_original(content_hash, content)
+        return True
 
 
 def _check_texts(request: IngestRequest) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 
 from eagle_rag_core.catalog.engine import Catalog
+from eagle_rag_core.catalog.validators import Validators, keep_validators
+from eagle_rag_core.errors import EagleError
 from eagle_rag_core.ingest.pipeline import IngestPipeline
 from eagle_rag_core.jobs.queue import ClaimedJob, JobQueue
 from eagle_rag_core.jobs.worker import Control
@@ -25,16 +27,36 @@ class IngestRunner:
         :raises EagleError: the job cannot succeed, with the reason.
         """
         control.report(JobStage.FETCH, 0.0)
-        source = self._pipeline.fetch(claim.request)
+        if self._pipeline.superseded(claim.request, claim.document_id):
+            self._end_unchanged(claim)
+            return
+        known = self._pipeline.known_validators(claim.request, claim.document_id)
+        source = self._pipeline.fetch(claim.request, known)
+        if source.not_modified:
+            self._end_unchanged(claim)
+            return
         content_hash = hashlib.sha256(source.data).hexdigest()
+        validators = Validators(content_hash, source.etag, source.last_modified)
         if self._pipeline.unchanged(claim.request, claim.document_id, content_hash):
-            with self._catalog.write() as tx:
-                self._queue.succeed(tx, claim, dedup_hit=True)
+            self._pipeline.ensure_original(content_hash, source.data)
+            self._end_unchanged(claim, validators)
             return
         prepared = self._pipeline.prepare(claim.request, source, control.report)
         control.report(JobStage.WRITE, 0.95)
-        self._pipeline.stage(prepared)
+        try:
+            self._pipeline.stage(prepared)
+            with self._catalog.write() as tx:
+                self._queue.verify(tx, claim)
+                removed = self._pipeline.publish(tx, prepared)
+                keep_validators(tx, claim.document_id, validators)
+                self._queue.succeed(tx, claim)
+        except EagleError:
+            self._pipeline.abandon(prepared)
+            raise
+        self._pipeline.settle(prepared, removed)
+
+    def _end_unchanged(self, claim: ClaimedJob, validators: Validators | None = None) -> None:
         with self._catalog.write() as tx:
-            self._queue.verify(tx, claim)
-            self._pipeline.publish(tx, prepared)
-            self._queue.succeed(tx, claim)
+            if validators is not None:
+                keep_validators(tx, claim.document_id, validators)
+            self._queue.succeed(tx, claim, dedup_hit=True)

@@ -4,27 +4,61 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from eagle_rag_core.jobs.queue import JobQueue
+from eagle_rag_core.jobs.ledger import JobLedger, PendingJobs
 from eagle_rag_core.types import Caller, Job, JobStatus
 
 
 class JobService:
     """Jobs as their submitters see them."""
 
-    def __init__(self, queue: JobQueue) -> None:
-        self._queue = queue
+    def __init__(self, ledger: JobLedger) -> None:
+        self._ledger = ledger
 
     def get(self, caller: Caller, job_id: str) -> Job:
         """:raises NotFound: no such job, or one of a knowledge base the caller may not read."""
-        return self._queue.get(caller, job_id)
+        return self._ledger.get(caller, job_id)
 
     def ended(self, caller: Caller, job_ids: Collection[str]) -> list[Job]:
         """Those of the jobs that are final; one question however many are asked about."""
         final = [status for status in JobStatus if status.final]
-        return self._queue.list(caller, statuses=final, job_ids=job_ids, limit=len(job_ids))
+        return self._ledger.list(caller, statuses=final, job_ids=job_ids, limit=len(job_ids))
 
     def list(
-        self, caller: Caller, *, statuses: Sequence[JobStatus] = (), limit: int = 50
+        self,
+        caller: Caller,
+        *,
+        statuses: Sequence[JobStatus] = (),
+        kb_name: str = "",
+        dead: bool = False,
+        limit: int = 50,
     ) -> list[Job]:
-        """The newest jobs first."""
-        return self._queue.list(caller, statuses=statuses, limit=limit)
+        """The newest jobs first.
+
+        :param statuses: only these; empty for all.
+        :param kb_name: only of this knowledge base; "" for all.
+        :param dead: only those that are not tried again on their own.
+        """
+        return self._ledger.list(caller, statuses=statuses, kb_name=kb_name, dead=dead, limit=limit)
+
+    def pending(self) -> PendingJobs:
+        """How many jobs of the deployment are queued and running."""
+        return self._ledger.pending()
+
+    def cancel(self, caller: Caller, job_id: str) -> Job:
+        """Cancel a job; a final one stays as it is.
+
+        A running one stops within a few seconds, and cannot publish anything any more.
+
+        :raises NotFound: no such job, or one of a knowledge base the caller may not read.
+        """
+        return self._ledger.cancel(caller, job_id)
+
+    def retry(self, caller: Caller, job_id: str) -> Job:
+        """Queue a job once more that failed or was cancelled; a worker finds it within seconds.
+
+        :raises NotFound: no such job, or one of a knowledge base the caller may not read.
+        :raises InvalidArgument: it is not over, or it succeeded.
+        :raises EagleError: too many jobs wait already; or the job may read what the caller may
+            not.
+        """
+        return self._ledger.retry(caller, job_id)

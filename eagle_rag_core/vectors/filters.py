@@ -32,6 +32,9 @@ class Field(StrEnum):
     KB_NAME = "kb_name"
 
 
+#: No row has another knowledge base than one with a name.
+EVERYTHING = Expression(f'{Field.KB_NAME} != ""')
+
 # Everything else may stand in a literal as it is.
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -34,6 +34,7 @@ class Collection:
 class VersionRows:
     """All vectors of one document version, written together.
 
+    :param kb_name: the seed of the knowledge base, which stays when its name changes.
     :param dense: float32, shape ``(len(node_ids), dim)``, unit rows; None when ``dim`` is 0.
     :param tokens: analysed tokens of each node, in text order.
     """
@@ -54,10 +55,14 @@ class VectorStore(Protocol):
     transaction; another stores vectors before it and removes, a grace later, what was retired or
     never published. Searches may therefore return nodes of versions that are not visible (yet or
     any more): the caller checks the catalog, drops those and asks for more.
+
+    A scope names knowledge bases as callers do; stored rows carry their seeds.
     """
 
     #: Short name for health and logs.
     name: str
+    #: Seconds that searches which have begun may still need what was replaced.
+    grace: float
 
     def ensure(self, collection: Collection) -> None:
         """Create what the collection needs; does nothing when it exists."""
@@ -82,6 +87,15 @@ class VectorStore(Protocol):
 
     def retire(self, tx: Connection, collection: Collection, version_ids: Sequence[str]) -> None:
         """Remove the vectors of versions that stop being visible with ``tx``."""
+
+    def read(self, collection: Collection, version_ids: Sequence[str]) -> Iterator[VersionRows]:
+        """The stored rows of those of the versions that have any, whole versions only."""
+
+    def versions(self, collection: Collection) -> dict[str, int]:
+        """The number of stored rows of every version, visible or not."""
+
+    def drop(self, collection: Collection) -> None:
+        """Remove a collection with all that is in it, once nothing reads it any more."""
 
     def search_dense(
         self, collection: Collection, vector: Vector, scope: Scope, limit: int

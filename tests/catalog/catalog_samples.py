@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from eagle_rag_core.catalog import documents, ids
+from eagle_rag_core.catalog import ids, versions
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.types import Chunk, DocumentInfo, NewRecord, Section
 
@@ -34,7 +34,7 @@ def draft(
     fields: Mapping[str, Mapping[str, Any]] | None = None,
     records: Sequence[tuple[str, NewRecord]] = (),
     **info: Any,
-) -> documents.VersionDraft:
+) -> versions.VersionDraft:
     """A version of a document whose paragraphs are its chunks.
 
     :param fields: per ordinal of a chunk, as text.
@@ -53,7 +53,7 @@ def draft(
         "created_at": "",
         "updated_at": "",
     }
-    return documents.VersionDraft(
+    return versions.VersionDraft(
         document=DocumentInfo(
             document_id=document_id,
             kb_name=kb,
@@ -73,14 +73,15 @@ def draft(
     )
 
 
-def publish(catalog: Catalog, *drafts: documents.VersionDraft, clock: Any = None) -> list[str]:
+def publish(catalog: Catalog, *drafts: versions.VersionDraft, clock: Any = None) -> list[str]:
     """Publish drafts in one transaction; returns the retired versions."""
     retired: list[str] = []
     with catalog.write() as tx:
         for item in drafts:
-            retired += documents.publish(
+            removed = versions.publish(
                 tx, catalog.namespace, item, **({"clock": clock} if clock else {})
             )
+            retired += removed.version_ids
     return retired
 
 

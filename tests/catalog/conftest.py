@@ -21,8 +21,17 @@ def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def catalog(migrated: Path, tmp_path: Path) -> Iterator[Catalog]:
+def sqlite_catalog(migrated: Path, tmp_path: Path) -> Iterator[Catalog]:
+    """An empty catalog in a file."""
     shutil.copy(migrated, tmp_path / "catalog.db")
     catalog = Catalog(f"sqlite:///{tmp_path / 'catalog.db'}", namespace=NAMESPACE)
     yield catalog
     catalog.close()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def catalog(request: pytest.FixtureRequest) -> Catalog:
+    """On each database in turn."""
+    found = request.getfixturevalue(f"{request.param}_catalog")
+    assert isinstance(found, Catalog)
+    return found

@@ -1,14 +1,19 @@
 from __future__ import annotations
 
 import os
+import socket
 import sqlite3
+import sys
 import threading
+import traceback
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from catalog_samples import NAMESPACE
+from servers import PostgresServer
 from sqlalchemy import insert, select, text, update
+from sqlalchemy.exc import IntegrityError
 
 from eagle_rag_core.catalog import engine, kbs
 from eagle_rag_core.catalog.engine import Catalog
@@ -43,9 +48,9 @@ def test_a_reader_sees_one_snapshot_while_others_write(catalog: Catalog) -> None
     [("journal_mode", "wal"), ("foreign_keys", 1), ("synchronous", 2), ("busy_timeout", 10_000)],
 )
 def test_every_connection_is_durable_and_strict(
-    catalog: Catalog, pragma: str, value: object
+    sqlite_catalog: Catalog, pragma: str, value: object
 ) -> None:
-    with catalog.read() as first, catalog.read() as second:
+    with sqlite_catalog.read() as first, sqlite_catalog.read() as second:
         assert first.scalar(text(f"PRAGMA {pragma}")) == value
         assert second.scalar(text(f"PRAGMA {pragma}")) == value
 
@@ -72,7 +77,7 @@ def test_writers_that_read_first_lose_no_update(catalog: Catalog) -> None:
 
     def add_one() -> None:
         with catalog.write() as tx:
-            epoch = tx.scalar(select(kb_table.c.epoch)) or 0
+            epoch = tx.scalar(select(kb_table.c.epoch).with_for_update()) or 0
             tx.execute(update(kb_table).values(epoch=epoch + 1))
 
     with ThreadPoolExecutor(8) as pool:
@@ -105,8 +110,8 @@ def test_a_forked_child_has_connections_of_its_own(catalog: Catalog) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-def test_idle_connections_are_closed_before_a_fork(catalog: Catalog) -> None:
-    with catalog.read() as conn:
+def test_idle_connections_are_closed_before_a_fork(sqlite_catalog: Catalog) -> None:
+    with sqlite_catalog.read() as conn:
         idle = conn.connection.dbapi_connection
     assert isinstance(idle, sqlite3.Connection)
     child = os.fork()
@@ -118,14 +123,14 @@ def test_idle_connections_are_closed_before_a_fork(catalog: Catalog) -> None:
 
 
 def test_a_connection_that_slips_through_a_fork_is_neither_used_nor_closed(
-    catalog: Catalog,
+    sqlite_catalog: Catalog,
 ) -> None:
     """Another thread may open one between the closing and the fork."""
-    with catalog.read() as conn:
+    with sqlite_catalog.read() as conn:
         inherited = conn.connection.dbapi_connection
     assert isinstance(inherited, sqlite3.Connection)
     engine._after_fork_in_child()
-    with catalog.read() as conn:
+    with sqlite_catalog.read() as conn:
         assert conn.connection.dbapi_connection is not inherited
     assert inherited.execute("SELECT 1").fetchone() == (1,)
 
@@ -145,7 +150,7 @@ def test_a_writer_that_waits_too_long_is_told_to_come_again(
 
 
 def test_a_mistake_in_sql_is_not_called_a_storage_failure(catalog: Catalog) -> None:
-    with pytest.raises(Exception, match="UNIQUE") as caught, catalog.write() as tx:
+    with pytest.raises(Exception, match="(?i)unique") as caught, catalog.write() as tx:
         row = {"namespace": "n", "name": "a", "created_at": "", "updated_at": ""}
         tx.execute(insert(kb_table), row)
         tx.execute(insert(kb_table), row)
@@ -161,6 +166,7 @@ def test_a_mistake_in_sql_is_not_called_a_storage_failure(catalog: Catalog) -> N
         "sqlite:///:memory:",
         "sqlite:///file:a?uri=true",
         "postgresql+nosuchdriver://host/db",
+        "postgres://host/db",
     ],
 )
 def test_a_url_that_cannot_work_is_refused_by_the_name_of_the_setting(url: str) -> None:
@@ -186,9 +192,61 @@ def test_a_relative_path_stays_where_it_was(
     assert (tmp_path / "c.db").exists()
 
 
-def test_a_password_never_shows_in_an_error() -> None:
+@pytest.mark.parametrize("scheme", ["postgresql", "postgresql+psycopg"])
+def test_a_password_never_shows_in_an_error(scheme: str) -> None:
     pytest.importorskip("psycopg", reason="the PostgreSQL driver is not installed")
-    catalog = Catalog("postgresql+psycopg://u:secret@127.0.0.1:1/db", namespace=NAMESPACE)
-    with pytest.raises(StorageError) as caught:
+    catalog = Catalog(f"{scheme}://u:secret@127.0.0.1:1/db", namespace=NAMESPACE)
+    with pytest.raises(StorageError, match=r"127\.0\.0\.1 \(setting database\.url\)") as caught:
         catalog.migrate()
+    assert "secret" not in "".join(traceback.format_exception(caught.value))
+
+
+def test_a_missing_driver_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(ConfigError, match=r"eagle-rag-core\[postgres\]") as caught:
+        Catalog("postgresql://u:secret@host/db", namespace=NAMESPACE)
     assert "secret" not in caught.value.message
+
+
+def test_what_a_statement_carries_stays_out_of_its_errors(catalog: Catalog) -> None:
+    row = {"namespace": "n", "name": "private", "created_at": "", "updated_at": ""}
+    with pytest.raises(IntegrityError) as caught, catalog.write() as tx:
+        tx.execute(insert(kb_table), [row | {"name": None}])
+    assert "private" not in str(caught.value)
+
+
+def test_a_server_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("psycopg", reason="the PostgreSQL driver is not installed")
+    monkeypatch.setattr(engine, "_WAIT_SECONDS", 2)  # the least that libpq knows
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        catalog = Catalog(f"postgresql://u@127.0.0.1:{port}/db", namespace=NAMESPACE)
+        with pytest.raises(StorageError, match="cannot be used"):
+            catalog.migrate()
+
+
+def test_a_replica_that_holds_a_row_too_long_makes_others_come_again(
+    postgres_catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with postgres_catalog.write() as tx:
+        kbs.ensure_kb(tx, NAMESPACE, "held")
+    monkeypatch.setattr(engine, "_WAIT_SECONDS", 0.2)
+    hasty = Catalog(postgres_catalog._url, namespace=NAMESPACE)
+    with postgres_catalog.write() as tx:
+        kbs.bump_epoch(tx, NAMESPACE, "held")
+        with pytest.raises(StorageError, match="busy") as caught, hasty.write() as other:
+            kbs.bump_epoch(other, NAMESPACE, "held")
+    assert caught.value.retryable
+    hasty.close()
+
+
+def test_connections_that_the_server_closed_are_replaced(
+    postgres_catalog: Catalog, postgres_server: PostgresServer
+) -> None:
+    with postgres_catalog.read() as conn:
+        conn.scalar(text("SELECT 1"))
+    postgres_server.run(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+    )
+    with postgres_catalog.read() as conn:
+        assert conn.scalar(text("SELECT 1")) == 1

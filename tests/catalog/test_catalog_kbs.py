@@ -4,12 +4,12 @@ import pytest
 from catalog_samples import NAMESPACE, FakeClock, draft, publish
 from sqlalchemy import func, select
 
-from eagle_rag_core.catalog import documents, ids, kbs
+from eagle_rag_core.catalog import documents, ids, kb_changes, kbs, records, versions
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.catalog.schema import metadata
 from eagle_rag_core.errors import ErrorCode, InvalidArgument, NotFound
 from eagle_rag_core.jobs.queue import JobQueue
-from eagle_rag_core.types import LOCAL, Caller, IngestRequest, JobStatus, NewRecord
+from eagle_rag_core.types import LOCAL, Caller, IngestRequest, JobStatus, NewRecord, Scope
 
 LIMITED = Caller("limited", kbs=frozenset({"a", "absent"}))
 
@@ -83,7 +83,7 @@ def test_every_change_of_content_raises_the_epoch(catalog: Catalog) -> None:
     publish(catalog, draft("file:///2", kb="other"))
     assert epoch() == seen[-1]
     with catalog.write() as tx:
-        documents.delete_document(tx, NAMESPACE, LOCAL, first.document.document_id)
+        versions.delete_document(tx, NAMESPACE, LOCAL, first.document.document_id)
     seen.append(epoch())
     assert seen == sorted(set(seen))
 
@@ -94,16 +94,96 @@ def test_a_new_knowledge_base_never_meets_the_epoch_of_its_predecessor(catalog: 
         with catalog.write() as tx:
             kbs.ensure_kb(tx, NAMESPACE, "a")
             seen.add(kbs.epochs(tx, NAMESPACE, ["a"])["a"])
-            kbs.delete_kb(tx, NAMESPACE, "a")
+            kb_changes.set_aside(tx, NAMESPACE, "a")
     assert len(seen) == 3
+
+
+def test_a_renamed_knowledge_base_keeps_its_documents(catalog: Catalog) -> None:
+    record = ("pack", NewRecord("kind", {"field": "value"}))
+    item = draft("file:///1", kb="a", records=[record])
+    publish(catalog, item)
+    queue = JobQueue(catalog)
+    waiting = queue.submit(
+        IngestRequest("file:///2", "a"), document_id="0" * 32, caller_id="c", fingerprint="f"
+    )
+    running = queue.claim("worker", "f", 30)
+    assert running is not None
+    with catalog.write() as tx:
+        kb_changes.rename_kb(tx, NAMESPACE, "a", "b")
+        assert not kbs.kb_exists(tx, NAMESPACE, "a")
+        found = documents.get_document(tx, NAMESPACE, LOCAL, item.document.document_id)
+        assert found.kb_name == "b"
+        scope = Scope(kbs=frozenset({"b"}))
+        assert records.count(tx, NAMESPACE, "pack", "kind", scope=scope) == 1
+        assert kbs.seeds(tx, NAMESPACE, ["a", "b"]) == {"a": "a", "b": "a"}
+    assert not queue.holds(running)
+    job = queue.get(LOCAL, waiting.job_id)
+    assert (job.status, job.kb_name, job.attempts) == (JobStatus.QUEUED, "b", 0)
+    again = queue.claim("worker", "f", 30)
+    assert again is not None
+    assert (again.kb_name, again.request.kb_name) == ("b", "b")
+
+
+def test_a_new_knowledge_base_under_a_freed_name_gets_other_ids(catalog: Catalog) -> None:
+    with catalog.write() as tx:
+        kbs.ensure_kb(tx, NAMESPACE, "a")
+        kb_changes.rename_kb(tx, NAMESPACE, "a", "b")
+        assert kbs.ensure_kb(tx, NAMESPACE, "a")
+        kb_changes.set_aside(tx, NAMESPACE, "a")
+        assert kbs.ensure_kb(tx, NAMESPACE, "a")
+        assert not kbs.ensure_kb(tx, NAMESPACE, "a")
+        found = kbs.seeds(tx, NAMESPACE, ["a", "b"])
+    assert found["b"] == "a"
+    assert found["a"] not in ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("name", "new_name", "error"),
+    [("absent", "c", NotFound), ("a", "b", InvalidArgument), ("a", "No!", InvalidArgument)],
+)
+def test_what_cannot_be_renamed_stays(
+    catalog: Catalog, name: str, new_name: str, error: type[Exception]
+) -> None:
+    with catalog.write() as tx:
+        kbs.ensure_kb(tx, NAMESPACE, "a")
+        kbs.ensure_kb(tx, NAMESPACE, "b")
+    with pytest.raises(error), catalog.write() as tx:
+        kb_changes.rename_kb(tx, NAMESPACE, name, new_name)
+    with catalog.read() as conn:
+        assert kbs.readable_kbs(conn, NAMESPACE, LOCAL) == {"a", "b"}
+
+
+def test_texts_about_a_knowledge_base_change_one_by_one(catalog: Catalog) -> None:
+    with catalog.write() as tx:
+        kbs.ensure_kb(tx, NAMESPACE, "a", title="A", description="About a.")
+        kb_changes.describe_kb(tx, NAMESPACE, "a", title="Alpha")
+        kb_changes.describe_kb(tx, NAMESPACE, "a")
+    with catalog.read() as conn:
+        stats = kbs.kb_stats(conn, NAMESPACE, LOCAL, "a")
+        assert (stats.info.title, stats.info.description) == ("Alpha", "About a.")
+        with pytest.raises(NotFound):
+            kbs.kb_stats(conn, NAMESPACE, LIMITED, "b")
+
+
+def test_stats_count_originals_and_jobs(catalog: Catalog) -> None:
+    publish(catalog, draft("file:///1", kb="a", text="12345"), draft("file:///2", kb="a", text="6"))
+    queue = JobQueue(catalog)
+    for kb, times in (("a", 2), ("b", 1)):
+        for _ in range(times):
+            queue.submit(
+                IngestRequest("file:///3", kb), document_id="0" * 32, caller_id="c", fingerprint="f"
+            )
+    with catalog.read() as conn:
+        stats = kbs.kb_stats(conn, NAMESPACE, LOCAL, "a")
+    assert (stats.bytes, stats.jobs_pending, stats.info.documents) == (6, 2, 2)
 
 
 def test_other_namespaces_are_counted(catalog: Catalog) -> None:
     with catalog.write() as tx:
         kbs.ensure_kb(tx, NAMESPACE, "a")
         kbs.ensure_kb(tx, "empty", "a")
-        documents.publish(tx, "biomed", draft("file:///1", namespace="biomed"))
-        documents.publish(tx, "biomed", draft("file:///2", namespace="biomed"))
+        versions.publish(tx, "biomed", draft("file:///1", namespace="biomed"))
+        versions.publish(tx, "biomed", draft("file:///2", namespace="biomed"))
     with catalog.read() as conn:
         assert kbs.other_namespaces(conn, NAMESPACE) == {"biomed": 2, "empty": 0}
         assert kbs.other_namespaces(conn, "biomed") == {"core": 0, "empty": 0}
@@ -121,11 +201,20 @@ def test_deleting_takes_everything_inside_and_nothing_else(catalog: Catalog) -> 
     request = IngestRequest("file:///2", "gone")
     job = queue.submit(request, document_id="0" * 32, caller_id="c", fingerprint="f")
     with catalog.write() as tx:
-        assert kbs.delete_kb(tx, NAMESPACE, "gone") == [gone.document.version_id]
+        aside = kb_changes.set_aside(tx, NAMESPACE, "gone")
+        assert kbs.readable_kbs(tx, NAMESPACE, LOCAL) == {"stays"}
+        assert [kb.name for kb in kbs.list_kbs(tx, NAMESPACE, LOCAL)] == ["stays"]
+        with pytest.raises(NotFound):
+            documents.get_document(tx, NAMESPACE, LOCAL, gone.document.document_id)
+        assert kb_changes.set_aside_kbs(tx, NAMESPACE) == [aside]
+        removed = versions.empty_kb(tx, NAMESPACE, aside, 10)
+        assert removed == ([gone.document.version_id], {gone.content_hash})
+        assert versions.empty_kb(tx, NAMESPACE, aside, 10) is None
+        kb_changes.forget(tx, NAMESPACE, aside)
         assert counts(tx) | {"jobs": 0} == one_each
         assert documents.visible_version(tx, stays.document.document_id) is not None
         with pytest.raises(NotFound):
-            kbs.delete_kb(tx, NAMESPACE, "gone")
+            kb_changes.set_aside(tx, NAMESPACE, "gone")
     assert queue.get(LOCAL, job.job_id).status is JobStatus.CANCELLED
     assert queue.claim("worker", "f", 30) is None
 

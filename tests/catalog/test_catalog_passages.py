@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from catalog_samples import NAMESPACE, draft, publish
 
-from eagle_rag_core.catalog import documents, passages
+from eagle_rag_core.catalog import passages, versions
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.catalog.passages import ChunkSpan, Passage
 from eagle_rag_core.types import LOCAL
@@ -47,7 +47,7 @@ def test_only_visible_versions_of_this_namespace_are_passages(catalog: Catalog) 
         assert passages.passages(conn, "other", wanted) == {}
         assert passages.passages(conn, NAMESPACE, []) == {}
     with catalog.write() as tx:
-        documents.delete_document(tx, NAMESPACE, LOCAL, new.document.document_id)
+        versions.delete_document(tx, NAMESPACE, LOCAL, new.document.document_id)
         assert passages.passages(tx, NAMESPACE, wanted) == {}
 
 

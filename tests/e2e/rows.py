@@ -35,8 +35,12 @@ _NOTHING_OF = {
     "vectors of another document or knowledge base than their chunk": """
         SELECT count(*) FROM vector_rows r JOIN chunks c USING (node_id)
         JOIN documents d ON d.visible_version = c.version_id
+        JOIN kbs k ON k.namespace = d.namespace AND k.name = d.kb_name
         WHERE (r.version_id, r.document_id, r.kb_name)
-        != (c.version_id, d.document_id, d.kb_name)""",
+        != (c.version_id, d.document_id, k.seed)""",
+    "documents of no knowledge base": """
+        SELECT count(*) FROM documents d
+        WHERE NOT EXISTS (SELECT 1 FROM kbs k WHERE k.name = d.kb_name AND NOT k.deleted)""",
 }
 
 

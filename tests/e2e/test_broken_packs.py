@@ -113,7 +113,8 @@ def test_packs_list_and_help_work_with_every_pack_broken(
 ) -> None:
     result = run_cli(beside_a_healthy_one, "packs", "list", "--json")
     assert result.returncode == 0, result.stderr
-    states = {record["namespace"]: record["state"] for record in json.loads(result.stdout)}
+    packs = json.loads(result.stdout)["packs"]
+    states = {record["namespace"]: record["state"] for record in packs}
     # Listing imports no pack, so that what fails later is still `discovered` here.
     known = {ns for ns, (state, _) in BROKEN.items() if state in ("invalid", "conflict")}
     assert {ns for ns, state in states.items() if state in ("invalid", "conflict")} == known

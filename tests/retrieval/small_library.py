@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from vectors.staging import publishing
 
-from eagle_rag_core.catalog import collections, documents, ids
+from eagle_rag_core.catalog import collections, ids, versions
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.models.analyzer import analyze
 from eagle_rag_core.retrieval.legs import TextIndex
@@ -100,7 +100,7 @@ class SmallLibrary:
             tokens=[analyze(chunk_text) for chunk_text in texts],
             dense=self.embedder.embed_documents(texts) if self.embedder.dim else None,
         )
-        draft = documents.VersionDraft(
+        draft = versions.VersionDraft(
             document=info,
             content_hash=hashlib.sha256(text.encode()).hexdigest(),
             fingerprint="p",
@@ -110,8 +110,8 @@ class SmallLibrary:
             chunks=chunks,
         )
         with publishing(self.catalog, self.store, self.collection, rows) as tx:
-            retired = documents.publish(tx, NAMESPACE, draft)
-            self.store.retire(tx, self.collection, retired)
+            removed = versions.publish(tx, NAMESPACE, draft)
+            self.store.retire(tx, self.collection, removed.version_ids)
         return document_id
 
     def orchestrator(self, **parts: Any) -> Orchestrator:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from servers import MilvusServer
 from vector_library import Clock, Library, new_collection, open_catalog
 
 from eagle_rag_core.catalog.engine import Catalog
@@ -12,17 +13,39 @@ from eagle_rag_core.vectors.milvus.store import MilvusVectorStore
 
 
 @pytest.fixture
-def catalog(tmp_path: Path) -> Iterator[Catalog]:
+def sqlite_catalog(tmp_path: Path) -> Iterator[Catalog]:
     catalog = open_catalog(tmp_path)
     yield catalog
     catalog.close()
 
 
-@pytest.fixture
-def local(catalog: Catalog) -> Iterator[Library]:
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.full)])
+def catalog(request: pytest.FixtureRequest) -> Catalog:
+    """On each database in turn; see :data:`staging.on_each_database`."""
+    found = request.getfixturevalue(f"{request.param}_catalog")
+    assert isinstance(found, Catalog)
+    return found
+
+
+def _local(catalog: Catalog) -> Iterator[Library]:
     store = LocalVectorStore(catalog)
     yield Library(catalog, store, new_collection())
     store.close()
+
+
+@pytest.fixture
+def local(catalog: Catalog) -> Iterator[Library]:
+    """The local backend, on each database in turn."""
+    yield from _local(catalog)
+
+
+def _milvus(folder: Path, uri: str) -> Iterator[Library]:
+    catalog = open_catalog(folder)
+    clock = Clock()
+    store = MilvusVectorStore(catalog, uri=uri, database="core", grace=60.0, clock=clock)
+    yield Library(catalog, store, new_collection(), clock)
+    store.close()
+    catalog.close()
 
 
 @pytest.fixture(scope="session")
@@ -30,14 +53,14 @@ def _milvus_library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Librar
     pytest.importorskip("pymilvus", reason="pymilvus is not installed")
     pytest.importorskip("milvus_lite", reason="milvus-lite is not installed")
     folder = tmp_path_factory.mktemp("milvus")
-    catalog = open_catalog(folder)
-    clock = Clock()
-    store = MilvusVectorStore(
-        catalog, uri=str(folder / "lite.db"), database="core", grace=60.0, clock=clock
-    )
-    yield Library(catalog, store, new_collection(), clock)
-    store.close()
-    catalog.close()
+    yield from _milvus(folder, str(folder / "lite.db"))
+
+
+@pytest.fixture(scope="session")
+def _served_milvus(
+    tmp_path_factory: pytest.TempPathFactory, milvus_server: MilvusServer
+) -> Iterator[Library]:
+    yield from _milvus(tmp_path_factory.mktemp("milvus"), milvus_server.url)
 
 
 @pytest.fixture
@@ -47,9 +70,17 @@ def milvus(_milvus_library: Library) -> Library:
     return _milvus_library
 
 
-@pytest.fixture(params=["local", "milvus"])
-def library(request: pytest.FixtureRequest) -> Library:
-    """Each backend in turn."""
-    found = request.getfixturevalue(request.param)
-    assert isinstance(found, Library)
-    return found
+@pytest.fixture
+def milvus_over_tcp(_served_milvus: Library) -> Library:
+    """A Milvus server with a collection of its own."""
+    _served_milvus.collection = new_collection()
+    return _served_milvus
+
+
+@pytest.fixture(params=["sqlite", "postgres", "milvus", "milvus_over_tcp"])
+def library(request: pytest.FixtureRequest) -> Iterator[Library]:
+    """Each backend in turn, the local one on each database."""
+    if request.param.startswith("milvus"):
+        yield request.getfixturevalue(request.param)
+    else:
+        yield from _local(request.getfixturevalue(f"{request.param}_catalog"))

@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sqlalchemy import delete, insert, select, update
-from vector_library import Library, embed, ids, kbs, open_catalog, version_of
+from staging import on_each_database
+from vector_library import Library, embed, ids, kbs, version_of
 
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.catalog.schema import (
@@ -47,6 +48,7 @@ def everything_found(library: Library, words: str = "w0 w1 w2 w3") -> object:
     ]
 
 
+@on_each_database
 def test_a_rolled_back_write_leaves_nothing(local: Library) -> None:
     local.write(version_of("v1", ["wing flutter"]))
     local.count(EVERYTHING)
@@ -58,6 +60,7 @@ def test_a_rolled_back_write_leaves_nothing(local: Library) -> None:
     assert ids(reopened(local).lexical("wing", EVERYTHING)) == ["v1-0000"]
 
 
+@on_each_database
 def test_an_open_transaction_is_not_visible(local: Library) -> None:
     local.write(version_of("v1", ["wing flutter"]))
     with local.publishing(version_of("v2", ["wing stall"])):
@@ -65,8 +68,9 @@ def test_an_open_transaction_is_not_visible(local: Library) -> None:
     assert ids(local.lexical("wing", EVERYTHING)) == ["v1-0000", "v2-0000"]
 
 
-def test_a_switch_is_visible_at_once_in_every_store(local: Library, tmp_path: Path) -> None:
-    with_own_catalog = open_catalog(tmp_path)
+@on_each_database
+def test_a_switch_is_visible_at_once_in_every_store(local: Library) -> None:
+    with_own_catalog = Catalog(local.catalog._url, namespace="core")
     other = Library(with_own_catalog, LocalVectorStore(with_own_catalog), local.collection)
     for number in range(5):
         with local.publishing(version_of(f"v{number}", [f"wing number{number}"])) as tx:
@@ -107,6 +111,7 @@ def _forget_old_feed(catalog: Catalog) -> None:
         tx.execute(delete(vector_changes).where(vector_changes.c.seq < newest.scalar_subquery()))
 
 
+@on_each_database
 @pytest.mark.parametrize("event", [_bump_generation, _forget_feed, _forget_old_feed])
 def test_an_index_that_lost_the_thread_is_rebuilt(
     local: Library, event: Callable[[Catalog], None]
@@ -125,6 +130,7 @@ def test_an_index_that_lost_the_thread_is_rebuilt(
     assert ids(local.lexical("tail", EVERYTHING)) == ["v1-0000", "v4-0000"]
 
 
+@on_each_database
 def test_sweep_shortens_the_feed(local: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(feed, "KEPT", 2)
     behind = reopened(local)
@@ -206,6 +212,7 @@ def test_names_of_former_versions_are_forgotten(
     assert max(map(len, (names.versions, names.documents, names.terms))) <= 16
 
 
+@on_each_database
 def test_searches_run_while_others_write(local: Library) -> None:
     """Every search sees whole versions and everything committed before it began."""
     local.write(*(version_of(f"s{n}", ["wing stays"] * 3) for n in range(5)))
@@ -235,17 +242,19 @@ def test_searches_run_while_others_write(local: Library) -> None:
             future.result()
 
 
-def test_a_killed_writer_leaves_only_whole_versions(local: Library, tmp_path: Path) -> None:
+@on_each_database
+def test_a_killed_writer_leaves_only_whole_versions(local: Library) -> None:
     """kill -9 between and inside transactions: what was acknowledged is there, and no part."""
     script = f"""
 import sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 from pathlib import Path
 from staging import publishing
-from vector_library import open_catalog, version_of
+from vector_library import version_of
+from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.vectors.local.store import LocalVectorStore
 from eagle_rag_core.vectors.store import Collection
-catalog = open_catalog(Path({str(tmp_path)!r}))
+catalog = Catalog({local.catalog._url.render_as_string()!r}, namespace="core")
 store = LocalVectorStore(catalog)
 collection = Collection("core", {local.collection.name!r}, "text", {local.collection.dim})
 for number in range(100_000):
@@ -388,6 +397,7 @@ assert not {{"faiss", "pymilvus", "llama_index"}} & set(sys.modules)
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path.cwd())
 
 
+@on_each_database
 def test_vectors_are_kept_exactly(local: Library) -> None:
     local.write(version_of("v1", ["wing"]))
     with local.catalog.read() as connection:

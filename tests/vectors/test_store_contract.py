@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from vector_library import DIM, Library, documents, embed, ids, kbs, version_of
 
+from eagle_rag_core.catalog import kb_changes
+from eagle_rag_core.catalog import kbs as known
 from eagle_rag_core.types import Scope
 from eagle_rag_core.vectors.store import Collection
 
@@ -319,3 +321,78 @@ def test_ensure_may_be_called_again(library: Library) -> None:
     library.store.ensure(collection)
     library.store.refresh()
     assert library.count(EVERYTHING) == 1
+
+
+def test_what_was_written_is_read_as_it_was(library: Library) -> None:
+    version = version_of("v1", ["serum IL-6 was raised", "边界层湍流", ""], kb="a")
+    library.write(version, version_of("v2", ["jet noise"]))
+    (rows,) = library.store.read(library.collection, ["v1", "unknown"])
+    assert (rows.version_id, rows.document_id, rows.kb_name) == ("v1", "doc-v1", "a")
+    assert version.dense is not None and rows.dense is not None
+    found = {
+        node_id: (list(tokens), vector.tolist())
+        for node_id, tokens, vector in zip(rows.node_ids, rows.tokens, rows.dense, strict=True)
+    }
+    assert found == {
+        node_id: (list(tokens), vector.tolist())
+        for node_id, tokens, vector in zip(
+            version.node_ids, version.tokens, version.dense, strict=True
+        )
+    }
+    assert list(library.store.read(library.collection, [])) == []
+
+
+def test_a_version_can_be_read_in_any_number(library: Library) -> None:
+    big = version_of("v1", [f"jet number{i}" for i in range(1203)])
+    library.write(big)
+    (rows,) = library.store.read(library.collection, ["v1"])
+    assert sorted(rows.node_ids) == sorted(big.node_ids)
+    assert library.store.versions(library.collection) == {"v1": 1203}
+
+
+def test_stored_versions_are_counted(library: Library) -> None:
+    assert library.store.versions(library.collection) == {}
+    assert list(library.store.read(library.collection, ["v1"])) == []
+    library.write(version_of("v1", ["jet noise", "jet engine"]), version_of("v2", ["jet lag"]))
+    assert library.store.versions(library.collection) == {"v1": 2, "v2": 1}
+    library.retire("v1")
+    library.let_grace_pass()
+    assert library.store.versions(library.collection) == {"v2": 1}
+
+
+def test_a_lexical_only_version_is_read_without_vectors(library: Library) -> None:
+    plain = replace(library, collection=replace(library.collection, dim=0))
+    plain.write(version_of("v1", ["jet noise"], dim=0))
+    (rows,) = plain.store.read(plain.collection, ["v1"])
+    assert rows.dense is None
+    assert list(rows.tokens[0]) == ["jet", "nois"]
+
+
+def test_a_dropped_collection_is_gone_and_can_come_again(library: Library) -> None:
+    collection = replace(library.collection, name=f"{library.collection.name}_drop")
+    other = replace(library, collection=collection)
+    library.write(version_of("v1", ["jet noise"]))
+    other.write(version_of("v1", ["jet noise"]), version_of("v2", ["jet engine"]))
+    library.store.drop(collection)
+    library.store.drop(collection)
+    assert library.store.versions(collection) == {}
+    assert library.count(EVERYTHING) == 1
+    other.write(version_of("v2", ["jet engine"]))
+    assert ids(other.lexical("jet", EVERYTHING)) == ["v2-0000"]
+
+
+def test_a_knowledge_base_is_searched_under_its_present_name(library: Library) -> None:
+    seed = f"seed{library.collection.name[-8:]}"
+    with library.catalog.write() as tx:
+        known.ensure_kb(tx, "core", seed)
+    library.write(version_of("v1", ["jet noise"], kb=seed), version_of("v2", ["jet lag"], kb="a"))
+    with library.catalog.write() as tx:
+        kb_changes.rename_kb(tx, "core", seed, f"new-{seed}")
+    for scope in (kbs(f"new-{seed}"), kbs(f"new-{seed}", "a")):
+        assert "v1-0000" in ids(library.lexical("noise", scope))
+        assert "v1-0000" in ids(library.dense("jet noise", scope))
+    assert library.count(kbs(f"new-{seed}")) == 1
+    with library.catalog.write() as tx:
+        known.ensure_kb(tx, "core", seed)
+    assert library.lexical("noise", kbs(seed)) == []
+    assert library.count(kbs(seed)) == 0

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, text
+from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, text, update
 
 from eagle_rag_core.catalog.schema import vector_changes as changes
 from eagle_rag_core.catalog.schema import vector_state
@@ -70,6 +70,26 @@ def since(
         return None
     last = {e.version_id: e.op for e in entries[1:] if e.collection == collection.name}
     return _versions(last.items(), ADD), _versions(last.items(), DROP)
+
+
+def last_operations(connection: Connection, collection: Collection) -> dict[str, str]:
+    """What the feed says last of every version that it still mentions."""
+    entries = connection.execute(
+        select(changes.c.version_id, changes.c.op)
+        .where(changes.c.namespace == collection.namespace, changes.c.collection == collection.name)
+        .order_by(changes.c.seq)
+    )
+    return dict(entries.all())
+
+
+def renew(tx: Connection, namespace: str) -> None:
+    """Begin the feed anew: every process builds its indexes from the stored rows."""
+    _order_writers(tx, namespace)
+    tx.execute(delete(changes).where(changes.c.namespace == namespace))
+    this = vector_state.c.namespace == namespace
+    raised = update(vector_state).where(this).values(generation=vector_state.c.generation + 1)
+    if not tx.execute(raised).rowcount:
+        tx.execute(insert(vector_state).values(namespace=namespace, generation=1))
 
 
 def is_long(connection: Connection, namespace: str) -> bool:

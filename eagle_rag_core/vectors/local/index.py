@@ -51,6 +51,13 @@ class CollectionIndex:
         """
         with self._catalog.read() as connection:
             position = feed.position(connection, self._collection.namespace)
+        return self.at(position)
+
+    def at(self, position: Position) -> Snapshot:
+        """The state of the collection at a position of the feed, or a later one.
+
+        :raises StorageError: the catalog cannot be read.
+        """
         held = self._held
         if held is None or held.position != position:
             held = self._refreshed()

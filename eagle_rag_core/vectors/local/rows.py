@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, delete, insert, select
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select
 
 from eagle_rag_core.catalog.membership import any_of
 from eagle_rag_core.catalog.schema import vector_rows
@@ -69,6 +69,40 @@ def read_rows(
     result = connection.execute(wanted, execution_options={"yield_per": _BATCH})
     for batch in result.partitions():
         yield [StoredRow._make(row) for row in batch]
+
+
+def read_versions(
+    connection: Connection, collection: Collection, version_ids: Sequence[str]
+) -> Iterator[VersionRows]:
+    """The rows of versions, as they were written; those with a damaged vector are left out."""
+    for version_id in version_ids:
+        rows = [row for batch in read_rows(connection, collection, [version_id]) for row in batch]
+        if rows and all(len(row.dense or b"") == 4 * collection.dim for row in rows):
+            yield _as_written(collection, rows)
+
+
+def count_rows(connection: Connection, collection: Collection) -> dict[str, int]:
+    """The number of rows of every version."""
+    column = vector_rows.c.version_id
+    query = select(column, func.count()).where(*_within(collection)).group_by(column)
+    return dict(connection.execute(query).all())
+
+
+def _as_written(collection: Collection, rows: Sequence[StoredRow]) -> VersionRows:
+    import numpy as np
+
+    dense = None
+    if collection.dim:
+        data = b"".join(row.dense or b"" for row in rows)
+        dense = np.frombuffer(data, "<f4").astype(np.float32).reshape(len(rows), collection.dim)
+    return VersionRows(
+        version_id=rows[0].version_id,
+        document_id=rows[0].document_id,
+        kb_name=rows[0].kb_name,
+        node_ids=[row.node_id for row in rows],
+        tokens=[row.tokens.split(" ") if row.tokens else [] for row in rows],
+        dense=dense,
+    )
 
 
 def _within(collection: Collection) -> tuple[ColumnElement[bool], ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
@@ -11,13 +11,23 @@ from sqlalchemy import Connection
 from eagle_rag_core.types import Scope, ScoredNode
 from eagle_rag_core.vectors.checks import check_rows, checked_query
 from eagle_rag_core.vectors.local import feed
-from eagle_rag_core.vectors.local.rows import delete_versions, insert_rows
+from eagle_rag_core.vectors.local.rows import (
+    count_rows,
+    delete_versions,
+    insert_rows,
+    read_versions,
+)
+from eagle_rag_core.vectors.scopes import stored_scope
 from eagle_rag_core.vectors.store import Collection, VersionRows
 
 if TYPE_CHECKING:
     from eagle_rag_core.catalog.engine import Catalog
     from eagle_rag_core.vectors.local.index import CollectionIndex
+    from eagle_rag_core.vectors.local.snapshot import Snapshot
     from eagle_rag_core.vectors.store import Vector
+
+#: Versions removed in one transaction.
+_DROPPED = 200
 
 
 class LocalVectorStore:
@@ -29,6 +39,7 @@ class LocalVectorStore:
     """
 
     name = "local"
+    grace = 0.0
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
@@ -52,6 +63,23 @@ class LocalVectorStore:
             delete_versions(tx, collection, version_ids)
             feed.append(tx, collection, feed.DROP, version_ids)
 
+    def read(self, collection: Collection, version_ids: Sequence[str]) -> Iterator[VersionRows]:
+        with self._catalog.read() as connection:
+            yield from read_versions(connection, collection, version_ids)
+
+    def versions(self, collection: Collection) -> dict[str, int]:
+        with self._catalog.read() as connection:
+            return count_rows(connection, collection)
+
+    def drop(self, collection: Collection) -> None:
+        """In steps, so that no writer waits for long."""
+        stored = list(self.versions(collection))
+        for start in range(0, len(stored), _DROPPED):
+            with self._catalog.write() as tx:
+                delete_versions(tx, collection, stored[start : start + _DROPPED])
+        with self._opening:
+            self._indexes.pop(collection, None)
+
     def search_dense(
         self, collection: Collection, vector: Vector, scope: Scope, limit: int
     ) -> list[ScoredNode]:
@@ -60,7 +88,8 @@ class LocalVectorStore:
         if not collection.dim or scope.empty or limit < 1:
             return []
         query = checked_query(collection, vector)
-        return dense.search(self._index(collection).snapshot(), query, scope, limit)
+        snapshot, stored = self._view(collection, scope)
+        return dense.search(snapshot, query, stored, limit)
 
     def search_lexical(
         self, collection: Collection, tokens: Sequence[str], scope: Scope, limit: int
@@ -69,12 +98,13 @@ class LocalVectorStore:
 
         if not tokens or scope.empty or limit < 1:
             return []
-        return bm25.search(self._index(collection).snapshot(), tokens, scope, limit)
+        snapshot, stored = self._view(collection, scope)
+        return bm25.search(snapshot, tokens, stored, limit)
 
     def count(self, collection: Collection, scope: Scope) -> int:
         from eagle_rag_core.vectors.local import scoping
 
-        view = scoping.view(self._index(collection).snapshot(), scope)
+        view = scoping.view(*self._view(collection, scope))
         return sum(selection.count for selection in view.selections)
 
     def refresh(self) -> None:
@@ -96,6 +126,13 @@ class LocalVectorStore:
         """Release the memory of all indexes."""
         with self._opening:
             self._indexes.clear()
+
+    def _view(self, collection: Collection, scope: Scope) -> tuple[Snapshot, Scope]:
+        """What a search runs on, and its scope as rows spell it."""
+        with self._catalog.read() as connection:
+            position = feed.position(connection, collection.namespace)
+            stored = stored_scope(connection, collection.namespace, scope)
+        return self._index(collection).at(position), stored
 
     def _index(self, collection: Collection) -> CollectionIndex:
         index = self._indexes.get(collection)

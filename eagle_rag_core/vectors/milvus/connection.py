@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,8 @@ from eagle_rag_core.errors import StorageError
 logger = logging.getLogger(__name__)
 
 _LITE_SUFFIX = ".db"
+#: Open clients by URI: namespaces share the engine of one Milvus Lite file.
+_lite_files: Counter[str] = Counter()
 
 
 class MilvusConnection:
@@ -59,7 +62,7 @@ class MilvusConnection:
                 return
             self._client.close()
             self._client = None
-            if self._uri.endswith(_LITE_SUFFIX):
+            if self._uri.endswith(_LITE_SUFFIX) and _last_of(self._uri):
                 from milvus_lite.server_manager import server_manager_instance
 
                 server_manager_instance.release_server(self._uri)
@@ -80,7 +83,15 @@ class MilvusConnection:
             if self._database not in client.list_databases():
                 _create_database(client, self._database)
             client.close()
-            return MilvusClient(**options, db_name=self._database)
+            opened = MilvusClient(**options, db_name=self._database)
+            _lite_files[self._uri] += 1
+            return opened
+
+
+def _last_of(uri: str) -> bool:
+    """Whether the client that was just closed was the last one of its file."""
+    _lite_files[uri] -= 1
+    return not _lite_files[uri]
 
 
 def _create_database(client: Any, name: str) -> None:

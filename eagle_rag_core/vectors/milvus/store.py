@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection
@@ -18,6 +19,7 @@ from eagle_rag_core.vectors.filters import Expression, Field
 from eagle_rag_core.vectors.milvus import collections as layout
 from eagle_rag_core.vectors.milvus.connection import MilvusConnection
 from eagle_rag_core.vectors.milvus.retirements import Retirements, too_late
+from eagle_rag_core.vectors.scopes import stored_scope
 from eagle_rag_core.vectors.store import Collection, VersionRows
 
 if TYPE_CHECKING:
@@ -66,6 +68,7 @@ class MilvusVectorStore:
         self._catalog = catalog
         self._milvus = MilvusConnection(uri, token, database, timeout)
         self._timeout = timeout
+        self.grace = grace
         self._retirements = Retirements(catalog, grace, clock)
         # Milvus Lite asks for it, servers do not mind. Taken before transactions, never inside.
         self._writing = threading.Lock()
@@ -109,6 +112,28 @@ class MilvusVectorStore:
     def retire(self, tx: Connection, collection: Collection, version_ids: Sequence[str]) -> None:
         self._retirements.note(tx, collection.name, version_ids)
 
+    def read(self, collection: Collection, version_ids: Sequence[str]) -> Iterator[VersionRows]:
+        if not version_ids or not self._open(collection):
+            return
+        fields = [*Field, layout.TOKENS, *([layout.DENSE] if collection.dim else [])]
+        for version_id in version_ids:
+            of_version = filters.is_in(Field.VERSION_ID, [version_id])
+            entities = list(self._entities(collection, of_version, fields))
+            if entities:
+                yield _as_written(collection, entities)
+
+    def versions(self, collection: Collection) -> dict[str, int]:
+        if not self._open(collection):
+            return {}
+        found = self._entities(collection, filters.EVERYTHING, [Field.VERSION_ID])
+        return dict(Counter(entity[Field.VERSION_ID] for entity in found))
+
+    def drop(self, collection: Collection) -> None:
+        with self._writing, self._milvus.client() as client:
+            if client.has_collection(collection.name, timeout=self._timeout):
+                client.drop_collection(collection.name, timeout=self._timeout)
+            self._loaded.discard(collection.name)
+
     def search_dense(
         self, collection: Collection, vector: Vector, scope: Scope, limit: int
     ) -> list[ScoredNode]:
@@ -131,11 +156,9 @@ class MilvusVectorStore:
     def count(self, collection: Collection, scope: Scope) -> int:
         if not self._open(collection):
             return 0
+        expressions = self._expressions(collection, scope)
         with self._milvus.client() as client:
-            return sum(
-                self._count(client, collection, expression)
-                for expression in filters.scope_expressions(scope)
-            )
+            return sum(self._count(client, collection, expression) for expression in expressions)
 
     def refresh(self) -> None:
         """Milvus keeps itself up to date."""
@@ -159,8 +182,9 @@ class MilvusVectorStore:
         if scope.empty or limit < 1 or not self._open(collection):
             return []
         found: list[ScoredNode] = []
+        expressions = self._expressions(collection, scope)
         with self._milvus.client() as client:
-            for expression in filters.scope_expressions(scope):
+            for expression in expressions:
                 hits = client.search(
                     collection.name,
                     data=[query],
@@ -172,6 +196,11 @@ class MilvusVectorStore:
                 )[0]
                 found += [ScoredNode(hit[Field.NODE_ID], float(hit["distance"])) for hit in hits]
         return found
+
+    def _expressions(self, collection: Collection, scope: Scope) -> list[Expression]:
+        with self._catalog.read() as connection:
+            stored = stored_scope(connection, collection.namespace, scope)
+        return filters.scope_expressions(stored)
 
     def _open(self, collection: Collection) -> bool:
         """Make a collection that exists ready for searches."""
@@ -199,6 +228,25 @@ class MilvusVectorStore:
             count = self._count(client, collection, of_version)
         if count != len(rows.node_ids):
             raise StorageError("Milvus did not keep all vectors of a document; try again.")
+
+    def _entities(
+        self, collection: Collection, expression: Expression, fields: Sequence[str]
+    ) -> Iterator[dict[str, Any]]:
+        """What Milvus holds, in pages: one answer has a limited size."""
+        with self._milvus.client() as client:
+            pages = client.query_iterator(
+                collection.name,
+                batch_size=_BATCH,
+                filter=expression,
+                output_fields=list(fields),
+                consistency_level="Strong",
+                timeout=self._timeout,
+            )
+            try:
+                while page := pages.next():
+                    yield from page
+            finally:
+                pages.close()
 
     def _count(self, client: Any, collection: Collection, expression: Expression) -> int:
         rows = client.query(
@@ -230,6 +278,25 @@ def _entities(collection: Collection, rows: VersionRows, span: slice) -> list[di
         for entity, vector in zip(entities, rows.dense[span].tolist(), strict=True):
             entity[layout.DENSE] = vector
     return entities
+
+
+def _as_written(collection: Collection, entities: Sequence[dict[str, Any]]) -> VersionRows:
+    import numpy as np
+
+    from eagle_rag_core.models.token_encoding import decode
+
+    dense = None
+    if collection.dim:
+        dense = np.array([entity[layout.DENSE] for entity in entities], np.float32)
+    first = entities[0]
+    return VersionRows(
+        version_id=first[Field.VERSION_ID],
+        document_id=first[Field.DOCUMENT_ID],
+        kb_name=first[Field.KB_NAME],
+        node_ids=[entity[Field.NODE_ID] for entity in entities],
+        tokens=[decode(entity[layout.TOKENS]) for entity in entities],
+        dense=dense,
+    )
 
 
 def _encoded(tokens: Sequence[str]) -> str:

@@ -1,0 +1,72 @@
+"""Vectors of passages, of which none is computed twice.
+
+A vector depends on the text and the embedder alone. So the passages that a change of a document
+left as they were, and those of a file that was renamed, copied or added to another knowledge
+base, take the vectors that the same text has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from eagle_rag_core.catalog.passages import chunk_texts
+from eagle_rag_core.catalog.versions import related_versions
+from eagle_rag_core.types import TextEmbedder
+
+if TYPE_CHECKING:
+    from eagle_rag_core.catalog.engine import Catalog
+    from eagle_rag_core.vectors.store import Collection, Vector, VectorStore
+
+#: Passages embedded at once: long enough to batch well, short enough to report and to cancel.
+_BATCH = 64
+
+
+def embed(
+    embedder: TextEmbedder,
+    texts: Sequence[str],
+    known: Mapping[str, Vector] | None = None,
+    report: Callable[[float], None] = lambda done: None,
+) -> Vector | None:
+    """The vectors of texts, in their order; None when the embedder makes none.
+
+    :param known: vectors by text, which need not be computed.
+    :param report: called before each batch with the part that is done, 0..1; what it raises ends
+        the work.
+    """
+    if embedder.dim == 0:
+        return None
+    import numpy as np
+
+    vectors = dict(known or {})
+    # A text that repeats is embedded once.
+    new = [text for text in dict.fromkeys(texts) if text not in vectors]
+    for start in range(0, len(new), _BATCH):
+        report(start / len(new))
+        batch = new[start : start + _BATCH]
+        vectors.update(zip(batch, embedder.embed_documents(batch), strict=True))
+    return np.stack([vectors[text] for text in texts])
+
+
+def known_vectors(
+    catalog: Catalog,
+    store: VectorStore,
+    collection: Collection,
+    document_id: str,
+    content_hash: str,
+) -> dict[str, Vector]:
+    """Vectors by text: of the document's present version, and of another one of this content."""
+    if not collection.dim:
+        return {}
+    import numpy as np
+
+    with catalog.read() as conn:
+        related = related_versions(conn, catalog.namespace, document_id, content_hash)
+        texts = chunk_texts(conn, related)
+    known: dict[str, Vector] = {}
+    for rows in store.read(collection, related):
+        if rows.dense is not None:
+            for node_id, vector in zip(rows.node_ids, rows.dense, strict=True):
+                if node_id in texts and np.isfinite(vector).all():
+                    known[texts[node_id]] = vector
+    return known

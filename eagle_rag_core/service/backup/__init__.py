@@ -1,0 +1,1 @@
+"""Backups: one archive with all that a deployment keeps, for any database and vector backend."""

@@ -13,8 +13,8 @@ from contextlib import suppress
 from typing import Any, BinaryIO, Final
 
 import anyio
+from anyio.abc import ObjectSendStream
 from fastmcp.server.context import reset_transport, set_transport
-from mcp.shared._context_streams import ContextSendStream, create_context_streams
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     INVALID_REQUEST,
@@ -87,7 +87,7 @@ def _message_in(line: bytes) -> JSONRPCMessage:
 
 
 def _id_of(line: bytes) -> RequestId | None:
-    """The id of a line that cannot be read as a whole, so that its sender knows what was refused."""
+    """The id of a line that cannot be read as a whole: its sender learns what was refused."""
     try:
         found = json.loads(_id_token(line) or b"null")
         str(found).encode()  # a string with lone surrogates cannot be sent back
@@ -111,8 +111,8 @@ def _id_token(line: bytes) -> bytes | None:
 async def serve_streams(server: FrozenServer, streams: StandardStreams) -> None:
     """Serve one client until its requests end."""
     protocol: Any = server._mcp_server
-    requests, received = create_context_streams[SessionMessage | Exception](0)
-    answers, sent = create_context_streams[SessionMessage](0)
+    requests, received = anyio.create_memory_object_stream[SessionMessage | Exception]()
+    answers, sent = anyio.create_memory_object_stream[SessionMessage]()
 
     async def read() -> None:
         refusals = answers.clone()
@@ -140,8 +140,8 @@ async def serve_streams(server: FrozenServer, streams: StandardStreams) -> None:
 
 async def _pass_on(
     stream: BinaryIO,
-    requests: ContextSendStream[SessionMessage | Exception],
-    refusals: ContextSendStream[SessionMessage],
+    requests: ObjectSendStream[SessionMessage | Exception],
+    refusals: ObjectSendStream[SessionMessage],
 ) -> bool:
     """Read a line and send it where it belongs; whether there may be another."""
     try:

@@ -6,7 +6,8 @@ import json
 import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from eagle_rag_core.errors import ErrorCode, IngestError
@@ -47,7 +48,7 @@ def enrich(
     fields: dict[str, dict[str, Mapping[str, Any]]] = defaultdict(dict)
     terms: dict[str, list[str]] = defaultdict(list)
     for pack, enricher in enrichers:
-        added = _run(pack, enricher, item)
+        added = _run(pack, enricher, _own(item))
         _check_nodes(pack, enricher, added, known)
         check_records(pack, added.records, rules)
         records.extend((pack, record) for record in added.records)
@@ -56,6 +57,16 @@ def enrich(
         for node_id, extra in added.chunk_terms.items():
             terms[node_id].extend(extra)
     return Enriched(records, fields, terms)
+
+
+def _own(item: EnrichmentInput) -> EnrichmentInput:
+    """The same with copies of what can be changed in place: enrichers add, and change nothing."""
+    document, parsed = item.document, item.parsed
+    return replace(
+        item,
+        document=replace(document, metadata=deepcopy(dict(document.metadata))),
+        parsed=replace(parsed, metadata=dict(parsed.metadata)),
+    )
 
 
 def _run(pack: str, enricher: Enricher, item: EnrichmentInput) -> Enrichment:

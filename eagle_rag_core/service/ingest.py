@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eagle_rag_core.catalog import filters, ids, kbs
+from eagle_rag_core.catalog.active_jobs import has_active_job
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.errors import ErrorCode, InvalidArgument, ModelError, NotFound
 from eagle_rag_core.ingest.fetch.addresses import check_url
@@ -140,19 +142,31 @@ class IngestService:
         content_hash = hashlib.sha256(content).hexdigest()
         with self._catalog.read() as conn:
             document_id = self._document_id(conn, request)
+            # It may have read the source before that changed back, and would publish what it read.
+            if has_active_job(conn, self._catalog.namespace, document_id):
+                return False
         if not self._pipeline.unchanged(request, document_id, content_hash):
             return False
         self._pipeline.ensure_original(content_hash, content)
         return True
 
 
+#: Control characters: those of ASCII and Latin-1, and the ones that turn the direction of text.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
 def _check_texts(request: IngestRequest) -> None:
-    """Refuse what no database stores, and metadata that no filter could name.
+    """Refuse what no database stores, what steers a terminal that shows it, and metadata that no
+    filter could name.
 
     :raises InvalidArgument: says what is allowed.
     """
-    if not all(map(ids.storable, (request.title, request.source_type, *request.tags))):
-        raise InvalidArgument("title, source_type or a tag contains characters no text can have.")
+    shown = (request.title, request.source_type, *request.tags, *request.metadata.values())
+    if not all(ids.storable(text) and _CONTROL.search(text) is None for text in shown):
+        raise InvalidArgument(
+            "title, source_type, a tag or a value of metadata contains control characters or "
+            "others that no text can have; a line break is one, too."
+        )
     named = [
         Condition(f"metadata.{key}", FilterOp.EQ, value) for key, value in request.metadata.items()
     ]

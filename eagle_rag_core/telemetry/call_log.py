@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import sqlite3
 import threading
 import time
@@ -16,6 +17,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +31,19 @@ CREATE TABLE IF NOT EXISTS calls (
 );
 CREATE INDEX IF NOT EXISTS calls_at ON calls (at);
 """
-_SECRET_NAMES = ("key", "token", "secret", "password", "authorization")
+_SECRET_NAMES = "key token secret password passwd authorization credential signature".split()
+#: Secrets that addresses carry: before the host, and as values of parameters.
+_USER_INFO = re.compile(r"(?<=://)[^/\\?#@\s]+(?=@)")
+_PARAMETER = re.compile(
+    rf"([?&#;](?:[^=&#\s]{{0,64}}(?:{'|'.join(_SECRET_NAMES)})[^=&#\s]{{0,64}}|sig)=)[^&#\s]+",
+    re.IGNORECASE,
+)
 _MAX_VALUE = 200
+_MAX_ITEMS = 20
+#: Characters of all arguments together, as JSON.
+_MAX_ARGUMENTS = 8_000
+#: Characters of a value that are searched for secrets before it is cut.
+_SEARCHED = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +66,42 @@ class CallRecord:
 
 
 def redact(arguments: Mapping[str, Any]) -> str:
-    """Arguments as JSON with secrets removed and long values cut."""
+    """Arguments as JSON with secrets removed and long values cut.
 
-    def shorten(name: str, value: Any) -> Any:
-        if any(word in name.lower() for word in _SECRET_NAMES):
-            return "***"
-        if isinstance(value, Mapping):
-            return {str(k): shorten(str(k), v) for k, v in value.items()}
-        if isinstance(value, list | tuple):
-            return [shorten(name, item) for item in value[:20]]
-        if isinstance(value, str) and len(value) > _MAX_VALUE:
-            return value[:_MAX_VALUE] + "…"
-        return value
+    It takes whatever a caller may send, and the result is as long as an audit can bear.
+    """
+    text = _json({name: _shortened(name, value) for name, value in _items(arguments)})
+    if len(text) <= _MAX_ARGUMENTS:
+        return text
+    return _json({"cut": text[:_MAX_ARGUMENTS] + "…"})
 
-    cleaned = {str(k): shorten(str(k), v) for k, v in arguments.items()}
-    return json.dumps(cleaned, ensure_ascii=False, default=str)
+
+def _shortened(name: str, value: Any, depth: int = 0) -> Any:
+    if any(word in name.lower() for word in _SECRET_NAMES):
+        return "***"
+    if depth > _MAX_ITEMS:
+        return "…"
+    if isinstance(value, Mapping):
+        return {key: _shortened(key, item, depth + 1) for key, item in _items(value)}
+    if isinstance(value, list | tuple):
+        return [_shortened(name, item, depth + 1) for item in value[:_MAX_ITEMS]]
+    return _without_secrets(value) if isinstance(value, str) else value
+
+
+def _items(mapping: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The first items with their keys cut."""
+    for key, value in islice(mapping.items(), _MAX_ITEMS):
+        yield str(key)[:_MAX_VALUE], value
+
+
+def _without_secrets(text: str) -> str:
+    found = _PARAMETER.sub(r"\1***", _USER_INFO.sub("***", text[:_SEARCHED]))
+    return found if len(found) <= _MAX_VALUE else found[:_MAX_VALUE] + "…"
+
+
+def _json(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text.encode("utf-8", "replace").decode()  # SQLite stores no lone surrogates
 
 
 class CallLog:
@@ -151,7 +185,7 @@ class CallLog:
 def _row(record: CallRecord) -> tuple[Any, ...]:
     return (
         record.at,
-        record.tool,
+        record.tool.encode("utf-8", "replace").decode(),
         record.caller,
         record.face,
         redact(record.arguments),

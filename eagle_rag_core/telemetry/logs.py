@@ -3,12 +3,41 @@
 from __future__ import annotations
 
 import logging
+import re
 import sys
+from collections.abc import MutableMapping
+from typing import Any
 
 from eagle_rag_core.settings import Settings
 
 #: Libraries that are chatty at INFO and say nothing a deployer can use.
 _QUIET = ("httpx2", "httpcore2", "alembic", "fastmcp", "mcp", "trafilatura", "asyncio")
+
+
+#: What can end a line, steer a terminal, or turn around the text that follows.
+_STEERING = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+def on_one_line(
+    _logger: object, _method: str, event: MutableMapping[str, Any]
+) -> MutableMapping[str, Any]:
+    """Escape what callers and documents could forge entries with.
+
+    A traceback keeps its lines, and all of them are indented, which no entry is.
+    """
+    for key, value in event.items():
+        if not isinstance(value, str):
+            continue
+        if key == "exception":
+            lines = (_STEERING.sub(_escaped, line) for line in value.split("\n"))
+            event[key] = "\n".join(f"    {line}" for line in lines)
+        else:
+            event[key] = _STEERING.sub(_escaped, value)
+    return event
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return match.group().encode("unicode_escape").decode()
 
 
 def configure_logging(settings: Settings) -> None:
@@ -22,17 +51,17 @@ def configure_logging(settings: Settings) -> None:
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
-    renderer: structlog.typing.Processor = (
-        structlog.processors.JSONRenderer()
+    rendering: list[structlog.typing.Processor] = (
+        [structlog.processors.JSONRenderer()]
         if settings.telemetry.log_format == "json"
-        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+        else [on_one_line, structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
     )
     formatter = structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=shared,
         processors=[
             structlog.stdlib.ProcessorFormatter.remove_processors_meta,
             structlog.processors.format_exc_info,
-            renderer,
+            *rendering,
         ],
     )
     handler = logging.StreamHandler(sys.stderr)

@@ -2,7 +2,8 @@
 
 A vector depends on the text and the embedder alone. So the passages that a change of a document
 left as they were, and those of a file that was renamed, copied or added to another knowledge
-base, take the vectors that the same text has.
+base, take the vectors that the same text has; and a document whose embedding was interrupted goes
+on after its last finished batch.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from eagle_rag_core.types import TextEmbedder
 
 if TYPE_CHECKING:
     from eagle_rag_core.catalog.engine import Catalog
+    from eagle_rag_core.ingest.batches import FinishedBatches
     from eagle_rag_core.vectors.store import Collection, Vector, VectorStore
 
 #: Passages embedded at once: long enough to batch well, short enough to report and to cancel.
@@ -27,12 +29,14 @@ def embed(
     texts: Sequence[str],
     known: Mapping[str, Vector] | None = None,
     report: Callable[[float], None] = lambda done: None,
+    finished: FinishedBatches | None = None,
 ) -> Vector | None:
     """The vectors of texts, in their order; None when the embedder makes none.
 
     :param known: vectors by text, which need not be computed.
     :param report: called before each batch with the part that is done, 0..1; what it raises ends
         the work.
+    :param finished: where batches are kept, all but the last one, for whoever has to begin again.
     """
     if embedder.dim == 0:
         return None
@@ -44,8 +48,23 @@ def embed(
     for start in range(0, len(new), _BATCH):
         report(start / len(new))
         batch = new[start : start + _BATCH]
-        vectors.update(zip(batch, embedder.embed_documents(batch), strict=True))
+        is_last = start + _BATCH >= len(new)
+        made = _batch(embedder, batch, None if is_last else finished)
+        vectors.update(zip(batch, made, strict=True))
     return np.stack([vectors[text] for text in texts])
+
+
+def _batch(
+    embedder: TextEmbedder, texts: Sequence[str], finished: FinishedBatches | None
+) -> Vector:
+    """The vectors of a batch, kept if they had to be computed."""
+    if finished is None:
+        return embedder.embed_documents(texts)
+    found = finished.find(texts)
+    if found is None:
+        found = embedder.embed_documents(texts)
+        finished.keep(texts, found)
+    return found
 
 
 def known_vectors(

@@ -11,10 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from eagle_rag_core.blobs.store import BlobStore
 from eagle_rag_core.catalog import collections, documents, ids, kbs, validators, versions
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.errors import IngestError
 from eagle_rag_core.ingest import progress
+from eagle_rag_core.ingest.batches import FinishedBatches
 from eagle_rag_core.ingest.chunking import Chunker
 from eagle_rag_core.ingest.describing import (
     described,
@@ -60,6 +62,7 @@ class PipelineParts:
     catalog: Catalog
     store: VectorStore
     originals: Originals
+    blobs: BlobStore
     collection: Collection
     embedder: TextEmbedder
     parsers: ParserRegistry
@@ -154,8 +157,18 @@ class IngestPipeline:
         """
         self._parts.originals.ensure(content_hash, data)
 
-    def prepare(self, request: IngestRequest, source: FetchedSource, report: Report) -> Prepared:
-        """Parse, chunk, enrich and embed a source. Writes nothing.
+    def finished_batches(self) -> FinishedBatches:
+        """What is kept of one document's embedding until it is published."""
+        return FinishedBatches(self._parts.blobs, self._parts.collection)
+
+    def prepare(
+        self,
+        request: IngestRequest,
+        source: FetchedSource,
+        report: Report,
+        finished: FinishedBatches,
+    ) -> Prepared:
+        """Parse, chunk, enrich and embed a source. Writes nothing but finished batches.
 
         :raises IngestError: the source cannot become a document, with the reason.
         """
@@ -194,6 +207,7 @@ class IngestPipeline:
                 [chunk.text for chunk in chunks],
                 known,
                 lambda done: report(JobStage.EMBED, 0.3 + 0.6 * done),
+                finished,
             ),
         )
         draft = versions.VersionDraft(

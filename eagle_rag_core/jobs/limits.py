@@ -17,8 +17,8 @@ class JobLimits:
     """The limits of every job of a deployment.
 
     :param fetch_seconds: for reading the source.
-    :param parse_seconds: for parsing, chunking and enriching together; and for every batch of
-        passages that is embedded.
+    :param parse_seconds: for parsing, chunking and enriching together; and for every page that
+        OCR reads, and every batch of passages that is embedded.
     :param memory_mb: for the process a job runs in, 0 for no limit.
     """
 
@@ -40,10 +40,11 @@ class StageClock:
         self._deadline: float | None = clock() + limits.fetch_seconds
 
     def progressed(self, stage: JobStage) -> None:
-        """The job says that it is in this stage."""
+        """The job says that it is in this stage, or that it has read a further page there."""
         preparing = stage in _PREPARING and self.stage in _PREPARING
         previous, self.stage = self.stage, stage
-        if preparing or stage is previous is JobStage.FETCH:
+        another_page = stage is previous is JobStage.PARSE
+        if (preparing and not another_page) or stage is previous is JobStage.FETCH:
             return  # one limit for all of it
         if stage is JobStage.WRITE:
             self._deadline = None

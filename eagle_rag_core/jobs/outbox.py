@@ -10,13 +10,14 @@ from __future__ import annotations
 import time
 from collections.abc import Collection
 
-from sqlalchemy import or_, select, update
+from sqlalchemy import and_, or_, select, update
 
 from eagle_rag_core.catalog import ids
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.catalog.membership import any_of
 from eagle_rag_core.catalog.schema import jobs
 from eagle_rag_core.jobs.leases import CLAIMABLE, ClaimRules
+from eagle_rag_core.types import JobStatus
 
 #: So many messages are sent in one go.
 _BATCH = 500
@@ -39,11 +40,15 @@ class Outbox:
         :param again_after: also those it was told of so many seconds ago; None for none of them.
         """
         now = self._clock()
-        told = jobs.c.dispatched_at == 0
+        # An abandoned job had its ticket before its worker fell silent.
+        abandoned = and_(
+            jobs.c.status == JobStatus.RUNNING, jobs.c.dispatched_at < jobs.c.lease_until
+        )
+        untold = or_(jobs.c.dispatched_at == 0, abandoned)
         if again_after is not None:
-            told = or_(told, jobs.c.dispatched_at <= now - again_after)
+            untold = or_(untold, jobs.c.dispatched_at <= now - again_after)
         given = self._rules.at(now)
-        free = select(jobs.c.job_id, jobs.c.priority).where(CLAIMABLE, told)
+        free = select(jobs.c.job_id, jobs.c.priority).where(CLAIMABLE, untold)
         ordered = free.order_by(jobs.c.priority, jobs.c.created_at, jobs.c.job_id).limit(_BATCH)
         with self._catalog.read() as conn:
             found = [(row.job_id, row.priority) for row in conn.execute(ordered, given)]
@@ -52,7 +57,7 @@ class Outbox:
         with self._catalog.write() as tx:
             # Where several processes look at once, each job goes to one of them.
             noting = update(jobs).where(
-                any_of(jobs.c.job_id, [job_id for job_id, _ in found]), CLAIMABLE, told
+                any_of(jobs.c.job_id, [job_id for job_id, _ in found]), CLAIMABLE, untold
             )
             noted = noting.values(dispatched_at=now).returning(jobs.c.job_id)
             taken = set(tx.scalars(noted, given))

@@ -20,11 +20,13 @@ _LEAST_CONFIDENCE = 0.7
 _LEAST_DENSITY = 0.4
 #: Share of the writing, by length, that must be read well.
 _LEGIBLE_SHARE = 0.5
-_SHORT = 4
+#: Of this length, in heights of the line, three letters may be narrow ones.
+_SHORT = 3.0
 _MONOTONE = 12
 #: Letters of Vietnamese without a tone mark; those with one are missing from the alphabet of the
-#: model, which leaves them out without a doubt. No other language uses these as often.
-_VIETNAMESE = frozenset("ơưđƠƯĐ")
+#: model, which leaves them out without a doubt. The horned ones occur in no other language.
+_HORNED = frozenset("ơưƠƯ")
+_VIETNAMESE = _HORNED | frozenset("đĐ")
 
 
 def is_legible(lines: Sequence[OcrLine]) -> bool:
@@ -39,7 +41,7 @@ def is_quotable(line: OcrLine) -> bool:
     return (
         any(character.isalnum() for character in line.text)
         and line.confidence >= _LEAST_CONFIDENCE
-        and (len(line.text) < _SHORT or _density(line) >= _LEAST_DENSITY)
+        and (line.extent < _SHORT or _density(line) >= _LEAST_DENSITY)
         and not _is_monotone(line.text)
     )
 
@@ -47,7 +49,7 @@ def is_quotable(line: OcrLine) -> bool:
 def _is_well_read(line: OcrLine) -> bool:
     return (
         line.confidence >= _GOOD_CONFIDENCE
-        and (len(line.text) < _SHORT or _density(line) >= _GOOD_DENSITY)
+        and (line.extent < _SHORT or _density(line) >= _GOOD_DENSITY)
         and not _is_monotone(line.text)
     )
 
@@ -71,4 +73,4 @@ def _is_monotone(text: str) -> bool:
 def _is_vietnamese(lines: Sequence[OcrLine]) -> bool:
     letters = [character for line in lines for character in line.text if character.isalpha()]
     marked = sum(character in _VIETNAMESE for character in letters)
-    return marked >= 3 and marked * 100 >= len(letters)
+    return marked >= 2 and marked * 100 >= len(letters) and not _HORNED.isdisjoint(letters)

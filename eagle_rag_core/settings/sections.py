@@ -86,7 +86,7 @@ class BlobSettings(S3Settings):
         description="Where originals are kept: file:///folder or s3://bucket/prefix (of this "
         "catalog alone); empty = <home>/blobs.",
     )
-    timeout: float = Field(60.0, gt=0, description="Seconds for one answer of an S3 store.")
+    timeout: float = Field(30.0, gt=0, description="Seconds for one answer of an S3 store.")
 
 
 class CelerySettings(Section):

@@ -53,6 +53,17 @@ def test_embedding_may_take_as_long_as_it_moves(clock: Any) -> None:
     assert overdue is not None and "no progress" in overdue.message
 
 
+def test_every_page_that_is_read_by_ocr_has_the_time_anew(clock: Any) -> None:
+    stages = StageClock(LIMITS, clock)
+    for _ in range(10):
+        stages.progressed(JobStage.PARSE)
+        clock.now += 19
+        assert stages.overdue() is None
+    stages.progressed(JobStage.CHUNK)
+    clock.now += 1
+    assert stages.overdue() is not None
+
+
 def test_writing_is_left_to_the_databases_own_limits(clock: Any) -> None:
     stages = StageClock(LIMITS, clock)
     stages.progressed(JobStage.WRITE)

@@ -31,6 +31,8 @@ VOCABULARY: Final[Mapping[str, str]] = MappingProxyType(
         "pages": "number of pages or slides",
         "pages_without_text": "pages that show no text",
         "pages_unreadable": "pages that are damaged",
+        "pages_by_ocr": "pages whose text was read from a picture, with the mistakes that may hold",
+        "pages_need_ocr": "pages that show pictures instead of text, which nothing could read",
         "hidden": "names of sheets, or numbers of slides, that are hidden and therefore not read",
         "sheets": "names of the sheets that are read",
         "rows": "number of rows with content, the header not counted",

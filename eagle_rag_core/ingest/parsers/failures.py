@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from eagle_rag_core.errors import ErrorCode, IngestError
+from eagle_rag_core.models.ocr import HOW_TO_INSTALL, READABLE_SCRIPTS
 
 
 def label(name: str) -> str:
@@ -20,9 +21,25 @@ def parse_failed(name: str, reason: str) -> IngestError:
     return IngestError(f"{label(name)} {reason}", code=ErrorCode.PARSE_FAILED)
 
 
-def needs_ocr(name: str, reason: str) -> IngestError:
-    """The text exists as pictures only."""
-    return IngestError(f"{label(name)} {reason}", code=ErrorCode.NEEDS_OCR)
+def no_ocr(name: str, what: str) -> IngestError:
+    """The text exists as pictures only, and there is no engine to read them.
+
+    :param what: a sentence without its subject: "is a picture."
+    """
+    return IngestError(f"{label(name)} {what} {HOW_TO_INSTALL}", code=ErrorCode.NEEDS_OCR)
+
+
+def illegible(name: str, what: str) -> IngestError:
+    """The text exists as pictures only, and the engine cannot read it.
+
+    :param what: the beginning of a sentence: "has 3 pages".
+    """
+    return IngestError(
+        f"{label(name)} {what} with writing that the OCR engine cannot read: it is in another "
+        f"script than {READABLE_SCRIPTS}, handwritten or blurred. Run another OCR on it and "
+        "ingest the result.",
+        code=ErrorCode.NEEDS_OCR,
+    )
 
 
 def refuse_empty(data: bytes, name: str) -> None:

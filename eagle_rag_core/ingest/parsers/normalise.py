@@ -10,8 +10,9 @@ import re
 
 _LINE_ENDS = re.compile("\r\n|[\r\v\f\x85\u2028\u2029]")
 # C0 and C1 controls but tab and newline, the soft hyphen (it would split a word for every
-# search), and byte-order marks left inside the text.
-_INVISIBLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\ufeff]")
+# search), byte-order marks left inside the text, and tag characters: models read the letters that
+# these spell, and people see nothing.
+_INVISIBLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\ufeff\U000e0000-\U000e007f]")
 _NOT_CHARACTERS = re.compile("[\ud800-\udfff\ufffe\uffff]")
 # The look-behind lets a run of blanks be tried once only; without it a document of nothing but
 # blanks costs quadratic time.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING, Literal
 
 from eagle_rag_core.ingest.parsers.normalise import has_words
-from eagle_rag_core.ingest.parsers.pdf_columns import body_font, font_size
+from eagle_rag_core.ingest.parsers.pdf_columns import LARGER, body_font, font_size
 
 if TYPE_CHECKING:
     from liteparse.types import LayoutBlock, ParsedPage, TextItem
@@ -45,7 +45,11 @@ class PdfBlock:
 def read_blocks(page: ParsedPage) -> list[PdfBlock]:
     """The blocks liteparse found on a page, without rules, figures and unreadable text."""
     body = body_font(page.text_items).size
-    blocks = (_convert(block, page, body) for block in page.blocks or ())
+    found = page.blocks or []
+    blocks = (
+        _convert(block, page, body, runs_on=_runs_on(block, following))
+        for block, following in zip_longest(found, found[1:])
+    )
     return [block for block in blocks if block is not None]
 
 
@@ -88,7 +92,9 @@ def table_rows(block: LayoutBlock) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(cell.text for cell in row) for row in rows if row)
 
 
-def _convert(block: LayoutBlock, page: ParsedPage, body: float) -> PdfBlock | None:
+def _convert(
+    block: LayoutBlock, page: ParsedPage, body: float, *, runs_on: bool
+) -> PdfBlock | None:
     top = block.bbox.y / page.height if block.bbox and page.height else 0.5
     if block.kind == "table":
         return PdfBlock("table", rows=table_rows(block), top=top)
@@ -100,7 +106,8 @@ def _convert(block: LayoutBlock, page: ParsedPage, body: float) -> PdfBlock | No
         return None
     size = _size(block, page) if block.kind == "heading" else 0.0
     # Bold labels inside figures are smaller than the body.
-    if block.kind == "heading" and _is_title(text) and size >= 0.9 * body:
+    least = LARGER if runs_on else 0.9
+    if block.kind == "heading" and _is_title(text) and size >= least * body:
         return PdfBlock("heading", text, level=block.level or 1, size=size, top=top)
     text = _MARKUP.sub(r"\1", text)
     if _CJK_GAP.search(text) and _lines(block, page) > 1:
@@ -114,6 +121,21 @@ def _convert(block: LayoutBlock, page: ParsedPage, body: float) -> PdfBlock | No
 
 def _is_title(text: str) -> bool:
     return len(text.split()) <= _MAX_HEADING_WORDS and not text.endswith((";", ","))
+
+
+def _runs_on(block: LayoutBlock, following: LayoutBlock | None) -> bool:
+    """Whether a block is the full first line of the paragraph below it, which begins in bold."""
+    if following is None or following.kind != "paragraph":
+        return False
+    box, next_box = block.bbox, following.bbox
+    if box is None or next_box is None:
+        return False
+    gap = next_box.y - (box.y + box.height)
+    return (
+        abs(box.x - next_box.x) < 0.5 * box.height
+        and box.width >= 0.85 * next_box.width
+        and gap < 0.6 * box.height
+    )
 
 
 def _is_prose(block: LayoutBlock) -> bool:

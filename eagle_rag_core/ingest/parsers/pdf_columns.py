@@ -79,9 +79,8 @@ def columns_of(page: ParsedPage) -> Iterator[list[Piece]]:
     Tables with a header row are kept whole. Text that does not run from left to right (a stamp
     in the margin) comes last.
     """
-    pieces = _pieces(page)
     turned = [_text_piece(item) for item in page.text_items if _is_turned(item)]
-    yield from _columns(pieces, body_font(page.text_items).size)
+    yield from columns_among(_pieces(page), body_font(page.text_items).size)
     if turned:
         yield turned
 
@@ -145,13 +144,18 @@ def _pieces(page: ParsedPage) -> list[Piece]:
         and not _is_turned(item)
         and not any(_inside(item, table) for table in tables)
     ]
+    return tables + phrases_among(texts)
+
+
+def phrases_among(pieces: Sequence[Piece]) -> list[Piece]:
+    """Neighbours on a line joined, where no more than a word space parts them."""
     phrases: list[list[Piece]] = []
-    for row in rows_of(texts):
+    for row in rows_of(pieces):
         for position, piece in enumerate(row):
             if not position or piece.left - row[position - 1].right > _WORD_SPACE * piece.size:
                 phrases.append([])
             phrases[-1].append(piece)
-    return tables + [joined(phrase) for phrase in phrases]
+    return [joined(phrase) for phrase in phrases]
 
 
 def _text_piece(item: TextItem) -> Piece:
@@ -178,7 +182,11 @@ def _inside(item: TextItem, box: Piece) -> bool:
     return box.left <= x <= box.right and box.top <= y <= box.bottom
 
 
-def _columns(pieces: Sequence[Piece], body_size: float) -> Iterator[list[Piece]]:
+def columns_among(pieces: Sequence[Piece], body_size: float) -> Iterator[list[Piece]]:
+    """The pieces by columns, in reading order; each column from top to bottom.
+
+    :param body_size: size of the body font; what is larger may stand above several columns.
+    """
     gutter = _gutter(pieces)
     if gutter is None:
         if pieces:
@@ -200,7 +208,9 @@ def _columns(pieces: Sequence[Piece], body_size: float) -> Iterator[list[Piece]]
             yield members
             continue
         for which in (-1, 1):
-            yield from _columns([piece for piece in members if side(piece) == which], body_size)
+            yield from columns_among(
+                [piece for piece in members if side(piece) == which], body_size
+            )
 
 
 def _gutter(pieces: Sequence[Piece]) -> float | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
 
 from eagle_rag_core.ingest.parsers.pdf_blocks import PdfBlock
 
@@ -13,6 +15,8 @@ Pages = list[tuple[int, list[PdfBlock]]]
 
 #: Share of the page height in which running heads and page numbers stand.
 _MARGIN = 0.12
+#: Headings in a row that are none.
+_LABELS = 3
 _PAGE_NUMBER = re.compile(r"[\divxlcIVXLC.\-–/ ]{1,9}")
 
 
@@ -27,6 +31,28 @@ def without_running_heads(pages: Pages) -> Pages:
         (number, [block for block in blocks if not _is_running_head(block, seen)])
         for number, blocks in pages
     ]
+
+
+def without_labels(pages: Pages) -> Pages:
+    """Take headings that follow each other without a text in between for what they are: labels.
+
+    Three or more of one size are the parts of a diagram, the points of a cover, a form.
+    """
+    return [(number, _relabelled(blocks)) for number, blocks in pages]
+
+
+def _relabelled(blocks: Sequence[PdfBlock]) -> list[PdfBlock]:
+    result: list[PdfBlock] = []
+    for style, run in groupby(blocks, key=_heading_style):
+        members = list(run)
+        if style is not None and len(members) >= _LABELS:
+            members = [replace(block, kind="text", level=0) for block in members]
+        result += members
+    return result
+
+
+def _heading_style(block: PdfBlock) -> tuple[int, int] | None:
+    return (block.level, round(block.size)) if block.kind == "heading" else None
 
 
 def _is_running_head(block: PdfBlock, seen: Counter[str]) -> bool:

@@ -7,7 +7,7 @@ or takes for a table.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
@@ -46,14 +46,17 @@ def needs_reflow(page: ParsedPage) -> bool:
 
 def reflow(page: ParsedPage) -> list[PdfBlock]:
     """The blocks of a page, column by column; tables with a header row as they were found."""
-    body = body_font(page.text_items)
-    height = page.height or 1.0
-    return [
-        block
-        for column in columns_of(page)
-        for block in _blocks([joined(row) for row in rows_of(column)], body, height)
-        if block.kind == "table" or not is_unreadable(block.text)
-    ]
+    blocks = blocks_of(columns_of(page), body_font(page.text_items), page.height or 1.0)
+    return [block for block in blocks if block.kind == "table" or not is_unreadable(block.text)]
+
+
+def blocks_of(columns: Iterable[Sequence[Piece]], body: Font, height: float) -> Iterator[PdfBlock]:
+    """Paragraphs, headings and list items of columns, one after the other.
+
+    :param height: of the page, in the unit of the pieces.
+    """
+    for column in columns:
+        yield from _blocks([joined(row) for row in rows_of(column)], body, height)
 
 
 def _blocks(lines: Sequence[Piece], body: Font, height: float) -> Iterator[PdfBlock]:

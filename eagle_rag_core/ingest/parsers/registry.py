@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from eagle_rag_core.errors import ErrorCode, IngestError
 from eagle_rag_core.ingest.parsers.choice import best_parser
@@ -12,6 +13,7 @@ from eagle_rag_core.ingest.parsers.epub import EpubParser
 from eagle_rag_core.ingest.parsers.failures import label, refuse_empty
 from eagle_rag_core.ingest.parsers.formats import advice, describe
 from eagle_rag_core.ingest.parsers.html import HtmlParser
+from eagle_rag_core.ingest.parsers.image import ImageParser
 from eagle_rag_core.ingest.parsers.json_data import JsonParser
 from eagle_rag_core.ingest.parsers.mail import MailParser
 from eagle_rag_core.ingest.parsers.markdown import MarkdownParser
@@ -25,11 +27,21 @@ from eagle_rag_core.ingest.parsers.source_code import SourceCodeParser
 from eagle_rag_core.ingest.parsers.xlsx import XlsxParser
 from eagle_rag_core.types.extensions import Parser
 
+if TYPE_CHECKING:
+    from eagle_rag_core.models.ocr import OcrEngine
 
-def core_parsers() -> tuple[Parser, ...]:
-    """The parsers that come with the core; they import their libraries when they parse."""
+#: Default of the setting ``ingest.max_pages``.
+_MAX_PAGES = 2_000
+
+
+def core_parsers(ocr: OcrEngine | None = None, max_pages: int = _MAX_PAGES) -> tuple[Parser, ...]:
+    """The parsers that come with the core; they import their libraries when they parse.
+
+    :param ocr: reads what is a picture; None when there is no engine.
+    :param max_pages: of one PDF or TIFF.
+    """
     documents: tuple[Parser, ...] = (
-        PdfParser(),
+        PdfParser(ocr, max_pages),
         DocxParser(),
         PptxParser(),
         XlsxParser(),
@@ -43,6 +55,7 @@ def core_parsers() -> tuple[Parser, ...]:
         JsonParser(),
         SourceCodeParser(),
         PlainTextParser(),
+        ImageParser(ocr, max_pages),
     )
     return (*documents, MailParser(documents))
 
@@ -51,10 +64,18 @@ class ParserRegistry:
     """The parsers of a deployment, those of packs before those of the core.
 
     :param pack_parsers: in the order of the packs; each wins a tie against what follows.
+    :param ocr: see :func:`core_parsers`.
     """
 
-    def __init__(self, pack_parsers: Sequence[Parser] = ()) -> None:
-        self._parsers = (*pack_parsers, *core_parsers())
+    def __init__(
+        self,
+        pack_parsers: Sequence[Parser] = (),
+        *,
+        ocr: OcrEngine | None = None,
+        max_pages: int = _MAX_PAGES,
+    ) -> None:
+        self._parsers = (*pack_parsers, *core_parsers(ocr, max_pages))
+        self._has_ocr = ocr is not None
 
     def pick(self, head: bytes, name: str) -> Parser:
         """The parser with the highest confidence for a source.
@@ -75,6 +96,15 @@ class ParserRegistry:
             )
             raise IngestError(" ".join(filter(None, sentences)), code=ErrorCode.UNSUPPORTED_FORMAT)
         return parser
+
+    def is_worth_a_job(self, head: bytes, name: str) -> bool:
+        """Whether a source that was found, not named, should be read: some parser takes it, and
+        it is no picture where there is no OCR. Folders are full of pictures."""
+        try:
+            parser = self.pick(head, name)
+        except IngestError as error:
+            return error.code is not ErrorCode.UNSUPPORTED_FORMAT
+        return self._has_ocr or not isinstance(parser, ImageParser)
 
     def fingerprint(self) -> str:
         """Names and versions of all parsers, in order; part of the pipeline fingerprint."""

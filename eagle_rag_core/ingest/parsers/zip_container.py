@@ -145,15 +145,18 @@ def _declares(archive: zipfile.ZipFile, member: zipfile.ZipInfo, doctype_allowed
     read = 0
     with archive.open(member) as stream:
         while block := stream.read(_BLOCK):
+            broken = False
             try:
                 parser.feed(block)
             except etree.XMLSyntaxError:
-                return False  # no XML, or damaged: the library that needs it will say so
+                broken = True
             for _, root in parser.read_events():
                 declared = root.getroottree().docinfo.internalDTD
                 if declared is None:
                     return False
                 return not doctype_allowed or any(True for _ in declared.iterentities())
+            if broken:
+                return False  # no XML, or damaged: the library that needs it will say so
             read += len(block)
             if read > _MAX_PROLOGUE:
                 return True

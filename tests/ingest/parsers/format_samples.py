@@ -13,6 +13,7 @@ import openpyxl
 import pptx
 from docx.document import Document
 from fpdf import FPDF
+from ocr_samples import page_picture, picture
 from openpyxl.workbook import Workbook
 from parser_samples import heading_and_text, pdf, sentence, word
 from pptx.presentation import Presentation
@@ -200,5 +201,6 @@ SAMPLES: dict[str, tuple[str, bytes]] = {
         b'class Tool:\n    def run(self):\n        "sourcecodeword"\n',
     ),
     "plain-text": ("notes.txt", b"Some notes with the word plaintextword.\n"),
+    "image": ("page.png", picture(page_picture("The word is imageword"))),
     "mail": ("message.eml", mail(_ATTACHED).as_bytes()),
 }

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 from format_samples import SAMPLES, zipped
+from ocr_samples import KnownOcr
 from parser_samples import archive, pdf, sentence, text_pages, word
 
 from eagle_rag_core.errors import ErrorCode, IngestError
@@ -98,13 +99,15 @@ def pick(data: bytes, name: str, *packs: Parser) -> str:
         (b"key: value\n", "a.yaml", "plain-text"),
         (b"[a]\nb = 1\n", "a.toml", "source-code"),
         (b"junk before\n" + PDF, "a.docx", "pdf"),
+        (SAMPLES["image"][1], "a.txt", "image"),
         *((SAMPLES[kind][1], "a.docx", kind) for kind in ("xlsx", "pptx", "odt", "epub")),
         *((SAMPLES[kind][1], "a.zip", kind) for kind in ("docx", "xlsx", "pptx", "odt", "epub")),
     ],
 )
 def test_content_decides_before_the_suffix(data: bytes, name: str, expected: str) -> None:
     assert pick(data, name) == expected
-    assert ParserRegistry().pick(data[:65536], name).parse(data, name).text
+    registry = ParserRegistry(ocr=KnownOcr(["text"]))
+    assert registry.pick(data[:65536], name).parse(data, name).text
 
 
 def test_a_pack_wins_a_tie_and_a_higher_confidence_wins_over_it() -> None:
@@ -120,7 +123,6 @@ def test_a_pack_parser_that_fails_to_sniff_is_passed_over() -> None:
 @pytest.mark.parametrize(
     ("data", "name", "seen"),
     [
-        (b"\x89PNG\r\n\x1a\n" + bytes(64), "a.png", "a PNG image"),
         (archive(notes__a=b"x"), "a.zip", "a ZIP archive, which no parser reads. Unpack"),
         (zipped({"META-INF/MANIFEST.MF": b"x"}), "a.jar", "a Java archive"),
         (zipped({"AndroidManifest.xml": b"x"}), "a.apk", "an Android package"),
@@ -132,7 +134,6 @@ def test_a_pack_parser_that_fails_to_sniff_is_passed_over() -> None:
         (COMPOUND + utf16("__properties_version1.0"), "a.msg", "an Outlook message (.msg)"),
         (b"{\\rtf1 text}", "a.rtf", "an RTF document, which no parser reads. Save it as .docx."),
         (b"%!PS-Adobe-3.0", "a.ps", "a PostScript file"),
-        (b"RIFF\x00\x00\x00\x00WEBPVP8 " + bytes(64), "a", "a WebP image"),
         (b"\x00\x00\x00\x18ftypmp42" + bytes(64), "a.mp4", "a video"),
         (random.Random(6).randbytes(3_000), "a.txt", "binary data"),
         (random.Random(7).randbytes(3_000), "a.md", "binary data"),
@@ -177,9 +178,19 @@ def test_no_first_bytes_make_the_choice_slow(head: bytes) -> None:
 
 def test_the_fingerprint_names_parsers_and_versions_in_order() -> None:
     core = ParserRegistry().fingerprint()
-    assert core.split(";")[0] == f"pdf={PdfParser.version}"
+    assert core.split(";")[0] == f"pdf={PdfParser().version}"
     assert f";docx={DocxParser.version};" in core
     assert ParserRegistry([PackParser()]).fingerprint() == f"schema=7;{core}"
+
+
+def test_pictures_in_a_folder_are_worth_a_job_where_there_is_ocr() -> None:
+    picture, text = SAMPLES["image"][1], b"words"
+    without, with_ocr = ParserRegistry(), ParserRegistry(ocr=KnownOcr([]))
+    assert not without.is_worth_a_job(picture, "a.png")
+    assert with_ocr.is_worth_a_job(picture, "a.png")
+    assert without.is_worth_a_job(text, "a.txt")
+    assert without.is_worth_a_job(b"", "a.txt")  # the job says that it is empty
+    assert not with_ocr.is_worth_a_job(random.Random(6).randbytes(3_000), "a.bin")
 
 
 def test_the_registry_imports_no_parsing_library() -> None:

@@ -56,6 +56,35 @@ def test_headings_have_levels_and_exact_offsets() -> None:
     assert document.title == "Chapter 1"
 
 
+def test_labels_in_a_row_are_no_headings() -> None:
+    def write(document: FPDF) -> None:
+        document.add_page()
+        heading_and_text(document, "A Heading", sentence("Text"))
+        document.set_font("times", "B", 14)
+        for label in ("Client", "Server", "Database"):
+            document.cell(0, 20, label, new_x="LMARGIN", new_y="NEXT")
+        document.set_font("times", "", 11)
+        document.multi_cell(0, 6, sentence("More"))
+
+    document = parse(pdf(write))
+    assert [heading.title for heading in document.headings] == ["A Heading"]
+    assert "Client\n\nServer\n\nDatabase" in document.text
+
+
+def test_the_bold_first_line_of_a_paragraph_is_no_heading() -> None:
+    def write(document: FPDF) -> None:
+        document.add_page()
+        heading_and_text(document, "A Heading", sentence("Text"))
+        document.ln(6)
+        document.set_font("times", "B", 11)
+        line = "Ann Author is a woman of many words and one of few deeds who"
+        document.cell(0, 5, line, new_x="LMARGIN", new_y="NEXT")
+        document.set_font("times", "", 11)
+        document.multi_cell(100, 5, sentence("writes", 60))
+
+    assert [heading.title for heading in parse(pdf(write)).headings] == ["A Heading"]
+
+
 def test_pages_span_their_text() -> None:
     document = parse(pdf(chapters))
     assert [page.number for page in document.pages] == [1, 2, 3]

@@ -1,0 +1,68 @@
+"""Vectors of long documents, kept batch by batch until their version is published.
+
+A worker that dies near the end of a book would otherwise leave all of it to be embedded again.
+The files stand beside the originals, where an audit finds those that nobody came back for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from eagle_rag_core.blobs.store import BlobStore
+    from eagle_rag_core.vectors.store import Collection, Vector
+
+
+class FinishedBatches:
+    """The batches of one document that are embedded already. A batch goes by its texts.
+
+    :param collection: that the vectors are for.
+    """
+
+    def __init__(self, blobs: BlobStore, collection: Collection) -> None:
+        self._blobs = blobs
+        self._collection = collection
+        self._keys: list[str] = []
+
+    def find(self, texts: Sequence[str]) -> Vector | None:
+        """The vectors of a batch, if it was embedded before.
+
+        :raises StorageError: the store cannot be read.
+        """
+        import numpy as np
+
+        key = self._key(texts)
+        if not self._blobs.exists(key):
+            return None
+        self._keys.append(key)
+        found = np.frombuffer(self._blobs.get(key), "<f4").astype(np.float32)
+        shape = len(texts), self._collection.dim
+        if found.size != shape[0] * shape[1] or not np.isfinite(found).all():
+            return None  # damaged
+        return found.reshape(shape)
+
+    def keep(self, texts: Sequence[str], vectors: Vector) -> None:
+        """Keep the vectors of a batch.
+
+        :raises StorageError: they cannot be stored.
+        """
+        key = self._key(texts)
+        self._blobs.put(key, vectors.astype("<f4").tobytes())
+        self._keys.append(key)
+
+    def discard(self) -> None:
+        """Remove all that was found or kept: nobody needs it any more.
+
+        :raises StorageError: it cannot be removed.
+        """
+        for key in self._keys:
+            self._blobs.delete(key)
+        self._keys.clear()
+
+    def _key(self, texts: Sequence[str]) -> str:
+        digest = hashlib.sha256(f"vectors {self._collection.name}".encode())
+        for text in texts:
+            digest.update(hashlib.sha256(text.encode()).digest())
+        return digest.hexdigest()

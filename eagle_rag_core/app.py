@@ -236,7 +236,7 @@ class EagleApp:
         :raises PluginError: the pack is the default namespace's.
         :raises EagleError: the catalog, the vector store or the embedder cannot be used.
         """
-        from eagle_rag_core.engine import build_engine
+        from eagle_rag_core.assembly.building import build_engine
 
         while True:
             self._plugins.require_default()

@@ -177,10 +177,10 @@ def test_nothing_of_it_stays_in_the_engine(
         built.append([leg.name for leg in extensions.legs])
         return build(settings, extensions, *rest)
 
-    from eagle_rag_core import engine
+    from eagle_rag_core.assembly import building
 
-    build = engine.build_engine
-    monkeypatch.setattr(engine, "build_engine", spy)
+    build = building.build_engine
+    monkeypatch.setattr(building, "build_engine", spy)
     app = built_by_biomed(source("biomed", raising(ValueError())), source("law"))
     app.engine()
     app.engine()

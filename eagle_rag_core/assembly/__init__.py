@@ -1,0 +1,1 @@
+"""Putting the engine together: the rooms, each built from settings and what packs contribute."""

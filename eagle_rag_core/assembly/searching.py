@@ -1,0 +1,61 @@
+"""Retrieval over the built rooms, with the legs and rerankers of packs."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from eagle_rag_core.assembly.embedding import active_text
+from eagle_rag_core.catalog.engine import Catalog
+from eagle_rag_core.errors import ConfigError
+from eagle_rag_core.models.embedders import ResolvedEmbedder
+from eagle_rag_core.models.rerankers import FASTEMBED, HTTP, core_reranker
+from eagle_rag_core.retrieval.legs import TextIndex
+from eagle_rag_core.retrieval.orchestrator import Orchestrator, RetrievalParts
+from eagle_rag_core.settings import Settings
+from eagle_rag_core.settings.sections import ModelSettings
+from eagle_rag_core.settings.suggest import did_you_mean
+from eagle_rag_core.types import Extensions, Reranker
+from eagle_rag_core.vectors.store import VectorStore
+
+
+def orchestrator(
+    settings: Settings,
+    catalog: Catalog,
+    store: VectorStore,
+    resolved: ResolvedEmbedder,
+    extensions: Extensions,
+) -> Orchestrator:
+    """The orchestrator of all legs.
+
+    :raises ConfigError: ``models.reranker`` names nothing that is there, or legs share a name.
+    """
+    # What waits for a server may hang and needs a thread and a deadline of its own.
+    in_process = not settings.milvus.uri and resolved.in_process
+    index = TextIndex(
+        store, partial(active_text, catalog), resolved.embedder, in_process=in_process
+    )
+    return Orchestrator(
+        RetrievalParts(
+            catalog=catalog,
+            index=index,
+            settings=settings.retrieval,
+            legs=extensions.legs,
+            expanders=extensions.expanders,
+            rerankers=_rerankers(settings.models, extensions),
+        )
+    )
+
+
+def _rerankers(settings: ModelSettings, extensions: Extensions) -> tuple[Reranker, ...]:
+    wanted = settings.reranker
+    if wanted == "none":
+        return ()
+    of_packs = {reranker.name: reranker for reranker in extensions.rerankers}
+    reranker = of_packs.get(wanted) or core_reranker(wanted, settings.rerank)
+    if reranker is None:
+        known = [*of_packs, "none", HTTP, f"{FASTEMBED}<model>"]
+        raise ConfigError(
+            f"models.reranker names {wanted!r}, which nothing installed provides"
+            f"{did_you_mean(wanted, known)} Known are: {', '.join(known)}."
+        )
+    return (reranker,)

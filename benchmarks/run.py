@@ -10,6 +10,7 @@ _MODULES = (
     "benchmarks.discovery",
     "benchmarks.effects",
     "benchmarks.cranfield",
+    "benchmarks.ingest",
     "benchmarks.serving_while_ingesting",
 )
 

@@ -40,7 +40,7 @@ def open_s3(access: S3Access, *, purpose: str) -> Any:
     except ImportError as error:
         raise ConfigError(f"{purpose} need an extra: pip install 'eagle-rag-core[s3]'.") from error
     client = {"endpoint_url": access.endpoint_url, "region_name": access.region}
-    return S3FileSystem(
+    store = S3FileSystem(
         key=access.access_key_id or None,
         secret=access.secret_access_key or None,
         client_kwargs={name: value for name, value in client.items() if value},
@@ -53,6 +53,8 @@ def open_s3(access: S3Access, *, purpose: str) -> Any:
         use_listings_cache=False,
         skip_instance_cache=True,
     )
+    store.retries = 1  # botocore tries again; both together would try fifteen times
+    return store
 
 
 def failures() -> tuple[type[Exception], ...]:

@@ -1,15 +1,26 @@
-"""Cancelling jobs: on request, or because what they would bring back is being deleted."""
+"""Jobs that are not over: whether a document has any, and cancelling them, on request or because
+what they would bring back is being deleted."""
 
 from __future__ import annotations
 
 import time
 
-from sqlalchemy import ColumnElement, Connection, update
+from sqlalchemy import ColumnElement, Connection, select, update
 
 from eagle_rag_core.catalog import ids
 from eagle_rag_core.catalog.schema import jobs
 from eagle_rag_core.errors import ErrorCode
 from eagle_rag_core.types import JobStatus
+
+_ACTIVE = jobs.c.status.in_((JobStatus.QUEUED, JobStatus.RUNNING))
+
+
+def has_active_job(conn: Connection, namespace: str, document_id: str) -> bool:
+    """Whether a job may still change the document."""
+    query = select(jobs.c.job_id).where(
+        jobs.c.namespace == namespace, jobs.c.document_id == document_id, _ACTIVE
+    )
+    return conn.scalar(query.limit(1)) is not None
 
 
 def cancel_jobs(
@@ -30,7 +41,7 @@ def cancel_jobs(
         update(jobs)
         .where(
             jobs.c.namespace == namespace,
-            jobs.c.status.in_((JobStatus.QUEUED, JobStatus.RUNNING)),
+            _ACTIVE,
             which,
         )
         .values(

@@ -141,7 +141,9 @@ def _engine(url: URL, *, foreign_keys: bool = True) -> Engine:
             pool_timeout=_WAIT_SECONDS,
             # A server may drop idle connections; a file does not.
             pool_pre_ping=not local,
-            connect_args={} if local else {"connect_timeout": _WAIT_SECONDS},
+            connect_args={}
+            if local
+            else {"connect_timeout": _WAIT_SECONDS, "client_encoding": "utf8"},
             # psycopg takes ever longer to read a statement with thousands of parameters.
             insertmanyvalues_page_size=1000 if local else 100,
             # What documents say does not belong into messages and logs.
@@ -258,6 +260,12 @@ def _our_errors(subject: str = "The catalog") -> Iterator[None]:
             retry_after_s=1.0,
         ) from error
     except exc.DBAPIError as error:
+        if getattr(error.orig, "sqlstate", None) == _NO_RIGHTS:
+            raise StorageError(
+                f"{subject} may not be created or changed by its user; make it the owner of the "
+                "database.",
+                retryable=False,
+            ) from error
         if isinstance(error, exc.IntegrityError | exc.ProgrammingError | exc.DataError):
             raise  # a mistake of ours, not the database's state
         raise _storage_error(subject, error.orig) from error
@@ -266,6 +274,8 @@ def _our_errors(subject: str = "The catalog") -> Iterator[None]:
 #: States of PostgreSQL in which the same transaction may succeed later: it met another one, or
 #: waited too long for it.
 _BUSY_STATES = frozenset({"40001", "40P01", "55P03"})
+#: The state in which PostgreSQL refuses what the user has no right to.
+_NO_RIGHTS = "42501"
 
 
 def _storage_error(subject: str, cause: BaseException | None) -> StorageError:
@@ -286,6 +296,11 @@ def _storage_error(subject: str, cause: BaseException | None) -> StorageError:
         )
     if code == sqlite3.SQLITE_FULL:
         return StorageError(f"{subject} cannot grow: the disk is full.")
+    if getattr(cause, "sqlstate", "") is None:  # there is no server that could have given one
+        return StorageError(
+            f"{subject} cannot be reached: check that the server runs, that the database exists "
+            "and that its user is let in."
+        )
     return StorageError(f"{subject} cannot be used right now.")
 
 

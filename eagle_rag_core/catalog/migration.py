@@ -49,6 +49,11 @@ def upgrade(tx: Connection, to: str = "head") -> None:
     if tx.dialect.name == "postgresql":
         tx.execute(text("SET LOCAL lock_timeout = 0"))  # another one's migration may take long
         tx.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
+        if tx.scalar(text("SHOW server_encoding")) != "UTF8":
+            raise StorageError(
+                "The database of the catalog is not UTF-8; create it anew with ENCODING 'UTF8'.",
+                retryable=False,
+            )
     # Another process may have migrated while this one waited for its turn; then nothing is left.
     current = stored_revision(tx)
     if current is not None and current not in known_revisions():

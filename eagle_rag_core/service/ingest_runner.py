@@ -7,10 +7,13 @@ import hashlib
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.catalog.validators import Validators, keep_validators
 from eagle_rag_core.errors import EagleError
-from eagle_rag_core.ingest.pipeline import IngestPipeline
+from eagle_rag_core.ingest.pipeline import IngestPipeline, Prepared
 from eagle_rag_core.jobs.queue import ClaimedJob, JobQueue
 from eagle_rag_core.jobs.worker import Control
-from eagle_rag_core.types import JobStage
+from eagle_rag_core.types import Caller, JobStage
+
+#: Workers look at jobs on nobody's behalf.
+_WORKER = Caller("worker")
 
 
 class IngestRunner:
@@ -41,8 +44,18 @@ class IngestRunner:
             self._pipeline.ensure_original(content_hash, source.data)
             self._end_unchanged(claim, validators)
             return
-        prepared = self._pipeline.prepare(claim.request, source, control.report)
-        control.report(JobStage.WRITE, 0.95)
+        finished = self._pipeline.finished_batches()
+        try:
+            prepared = self._pipeline.prepare(claim.request, source, control.report, finished)
+            control.report(JobStage.WRITE, 0.95)
+            self._publish(claim, prepared, validators)
+        except EagleError as error:
+            if not error.retryable or self._is_over(claim):
+                finished.discard()
+            raise
+        finished.discard()
+
+    def _publish(self, claim: ClaimedJob, prepared: Prepared, validators: Validators) -> None:
         try:
             self._pipeline.stage(prepared)
             with self._catalog.write() as tx:
@@ -54,6 +67,10 @@ class IngestRunner:
             self._pipeline.abandon(prepared)
             raise
         self._pipeline.settle(prepared, removed)
+
+    def _is_over(self, claim: ClaimedJob) -> bool:
+        """Whether nobody will run the job again."""
+        return self._queue.get(_WORKER, claim.job_id).status.final
 
     def _end_unchanged(self, claim: ClaimedJob, validators: Validators | None = None) -> None:
         with self._catalog.write() as tx:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from eagle_rag_core.catalog import ids
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.catalog.sources import ItemNote, KnownItem
-from eagle_rag_core.errors import EagleError, ErrorCode, FetchError, IngestError, InvalidArgument
+from eagle_rag_core.errors import EagleError, ErrorCode, FetchError, InvalidArgument
 from eagle_rag_core.ingest.fetch.paths import HEAD_BYTES, read_head
 from eagle_rag_core.ingest.fetch.uris import name_of, path_of
 from eagle_rag_core.ingest.parsers import ParserRegistry
@@ -126,11 +126,7 @@ class ItemHandler:
     def _readable(self, uri: str) -> bool:
         """Whether some parser takes a file, by its first bytes and its name."""
         head = read_head(path_of(uri), HEAD_BYTES)
-        try:
-            self._parts.parsers.pick(head, name_of(uri))
-        except IngestError as error:
-            return error.code is not ErrorCode.UNSUPPORTED_FORMAT
-        return True
+        return self._parts.parsers.is_worth_a_job(head, name_of(uri))
 
     def _preview(self, request: IngestRequest, present: Container[str]) -> ItemOutcome:
         """What submitting would do, as far as it can be told."""

@@ -150,7 +150,7 @@ def test_a_writer_that_waits_too_long_is_told_to_come_again(
 
 
 def test_a_mistake_in_sql_is_not_called_a_storage_failure(catalog: Catalog) -> None:
-    with pytest.raises(Exception, match="(?i)unique") as caught, catalog.write() as tx:
+    with pytest.raises(Exception, match=r"(?i)unique") as caught, catalog.write() as tx:
         row = {"namespace": "n", "name": "a", "created_at": "", "updated_at": ""}
         tx.execute(insert(kb_table), row)
         tx.execute(insert(kb_table), row)
@@ -221,8 +221,32 @@ def test_a_server_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         catalog = Catalog(f"postgresql://u@127.0.0.1:{port}/db", namespace=NAMESPACE)
-        with pytest.raises(StorageError, match="cannot be used"):
+        with pytest.raises(StorageError, match="cannot be reached"):
             catalog.migrate()
+
+
+def test_a_database_that_is_missing_is_told(postgres_server: PostgresServer) -> None:
+    catalog = Catalog(postgres_server.url("nosuchdatabase"), namespace=NAMESPACE)
+    with pytest.raises(StorageError, match="that the database exists"):
+        catalog.migrate()
+
+
+def test_a_user_without_rights_is_told(postgres_server: PostgresServer) -> None:
+    name = postgres_server.new_database()
+    postgres_server.run("DROP ROLE IF EXISTS guest", "CREATE ROLE guest LOGIN")
+    url = postgres_server.url(name).replace(postgres_server.user, "guest")
+    with pytest.raises(StorageError, match="owner of the database") as caught:
+        Catalog(url, namespace=NAMESPACE).migrate()
+    assert not caught.value.retryable
+
+
+def test_a_database_of_another_encoding_is_refused(postgres_server: PostgresServer) -> None:
+    postgres_server.run(
+        "DROP DATABASE IF EXISTS ascii",
+        "CREATE DATABASE ascii ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0",
+    )
+    with pytest.raises(StorageError, match="UTF8"):
+        Catalog(postgres_server.url("ascii"), namespace=NAMESPACE).migrate()
 
 
 def test_a_replica_that_holds_a_row_too_long_makes_others_come_again(

@@ -252,10 +252,10 @@ class Launcher:
         server.wait_until_alive()
         return server
 
-    def start(self, command: Sequence[str], deployment: Deployment) -> Process:
-        """Any process, without waiting for anything."""
+    def start(self, command: Sequence[str], deployment: Deployment, **pipes: Any) -> Process:
+        """Any process, without waiting for anything; quiet by default."""
         quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
-        return self._ending(Process(command, deployment, self._log(), **quiet))
+        return self._ending(Process(command, deployment, self._log(), **{**quiet, **pipes}))
 
     def __enter__(self) -> Self:
         return self

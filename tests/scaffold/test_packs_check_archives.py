@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scaffold.wheels import INFO, PACKAGE, WHEEL, record_of, wheel_files, write_sdist, write_wheel
 
-from eagle_rag_core.testing.checking.archives import MAX_FILES
+from eagle_rag_core.plugins.archives import MAX_FILES
 from eagle_rag_core.testing.checking.checking import check
 
 SDIST = f"{PACKAGE}-0.1.0"

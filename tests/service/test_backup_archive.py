@@ -68,7 +68,7 @@ def with_manifest(content: Members, change: Callable[[dict[str, Any]], None]) ->
 
 
 DAMAGE: dict[str, Callable[[Members], Members]] = {
-    "a changed original": lambda c: [(c[0][0], b"other")] + c[1:],
+    "a changed original": lambda c: [(c[0][0], b"other"), *c[1:]],
     "a changed row": lambda c: [
         (m, d.replace(b"a.md", b"b.md") if m.name == "catalog/documents/000001" else d)
         for m, d in c
@@ -95,9 +95,7 @@ DAMAGE: dict[str, Callable[[Members], Members]] = {
 
 
 @pytest.mark.parametrize("kind", DAMAGE)
-def test_a_damaged_archive_is_refused(
-    whole: Path, empty: Place, tmp_path: Path, kind: str
-) -> None:
+def test_a_damaged_archive_is_refused(whole: Path, empty: Place, tmp_path: Path, kind: str) -> None:
     damaged = rewritten(tmp_path / "damaged.tar", DAMAGE[kind](members(whole)))
     with pytest.raises(InvalidArgument, match="no complete backup"):
         empty.restore(damaged)
@@ -114,7 +112,9 @@ def test_an_archive_that_was_cut_anywhere_is_refused(whole: Path, tmp_path: Path
             ArchiveReader(cut)
 
 
-@pytest.mark.parametrize("content", [b"", b"text", b"\x1f\x8b\x08broken", b"PK\x03\x04", b"\0" * 2000])
+@pytest.mark.parametrize(
+    "content", [b"", b"text", b"\x1f\x8b\x08broken", b"PK\x03\x04", b"\0" * 2000]
+)
 def test_another_file_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "file.tar").write_bytes(content)
     with pytest.raises(InvalidArgument, match="no complete backup"):

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Final, Literal
 
 from eagle_rag_core.errors import PluginError
+from eagle_rag_core.plugins.archives import MAX_FILES, opened_wheel, unpack_sdist
 from eagle_rag_core.plugins.artifact import Artifact, open_artifact
 from eagle_rag_core.plugins.manifest import MANIFEST_NAME
-from eagle_rag_core.testing.checking.archives import MAX_FILES, opened_wheel, unpack_sdist
 from eagle_rag_core.testing.checking.findings import Finding, line_of
 from eagle_rag_core.testing.checking.record import record_findings
 

@@ -158,14 +158,17 @@ def test_the_table_of_tools_has_every_tool_and_parameter() -> None:
     assert written == {spec.name: list(spec.input_schema["properties"]) for spec in core_specs()}
 
 
-def test_tools_of_the_packs_in_this_repository_are_named() -> None:
+def test_packs_of_this_repository_are_named_and_name_their_tools() -> None:
     text = README.read_text("utf-8")
     manifests = sorted(ROOT.glob("plugins/*/*/eagle-pack.toml"))
     assert manifests
     for path in manifests:
+        folder = path.parents[1]
+        assert f"({folder.relative_to(ROOT)})" in text
+        manual = (folder / "README.md").read_text("utf-8")
         manifest = tomllib.loads(path.read_text("utf-8"))
         for tool in manifest["tools"]:
-            assert f"`{manifest['pack']['namespace']}_{tool['name']}`" in text
+            assert f"`{manifest['pack']['namespace']}_{tool['name']}`" in manual
 
 
 def test_commands_and_targets_exist() -> None:

@@ -1,4 +1,4 @@
-"""Data catalogs for eagle-rag-core: tables, joins and metrics from dbt manifests and SQL DDL."""
+"""Data catalogs for eagle-rag-core: tables, joins and metrics, and static checks of SQL."""
 
 from eagle_rag_lakehouse_bi import pack
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from eagle_rag_lakehouse_bi.objects import Cardinality
+
 Verdict = Literal["answerable", "partial", "no_match"]
 
 
@@ -50,15 +52,21 @@ class TableContext:
 class JoinHint:
     """How two of the returned tables join.
 
-    :param cardinality: ``many_to_one``, or ``one_to_one`` when the left columns are unique.
-    :param evidence: ``declared``, ``tested`` or ``semantic``.
+    :param cardinality: rows of the left table per row of the right one; "" when nothing states or
+        proves it.
+    :param evidence: ``declared``, ``tested``, ``semantic``, ``mined`` (from logged queries) or
+        ``inferred`` (from names).
+    :param support: how many logged queries join so.
+    :param role: what the right table stands for, such as "billing" for an address.
     """
 
     left: str
     right: str
     condition: str
-    cardinality: Literal["many_to_one", "one_to_one"]
+    cardinality: Cardinality
     evidence: str
+    support: int
+    role: str
 
 
 @dataclass(frozen=True, slots=True)

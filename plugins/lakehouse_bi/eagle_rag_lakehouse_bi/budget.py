@@ -78,8 +78,13 @@ def _with_columns(
     return replace(shown, columns=columns, omitted_columns=omitted)
 
 
+def size_in_tokens(item: Any) -> int:
+    """The estimated size of a dataclass in an answer."""
+    return round(len(json.dumps(asdict(item), ensure_ascii=False)) / _CHARACTERS_PER_TOKEN)
+
+
 def _take(fitted: Fitted, item: Any, max_tokens: int) -> bool:
-    size = round(len(json.dumps(asdict(item), ensure_ascii=False)) / _CHARACTERS_PER_TOKEN)
+    size = size_in_tokens(item)
     if fitted.tokens + size > max_tokens:
         return False
     fitted.tokens += size

@@ -17,6 +17,7 @@ from eagle_rag_lakehouse_bi.answers import (
 )
 from eagle_rag_lakehouse_bi.budget import fit
 from eagle_rag_lakehouse_bi.identifiers import identifier_words, question_words, text_words
+from eagle_rag_lakehouse_bi.joins import unique_keys
 from eagle_rag_lakehouse_bi.ranking import rank_metrics, rank_tables
 from eagle_rag_lakehouse_bi.reading import CatalogReader, Scope, TableKey
 from eagle_rag_lakehouse_bi.selection import Selected, Selection, select
@@ -62,7 +63,12 @@ class ContextFinder:
             return SemanticContext(question.query, verdict, unmatched, [], [], [], [], 0)
         fitted = fit(
             [_table_context(t, columns.get(t.key, ()), selection) for t in selection.tables],
-            list(selection.graph.hints(set(selection.keys), _unique_keys(selection, columns))),
+            list(
+                selection.graph.hints(
+                    set(selection.keys),
+                    unique_keys({t.key: t.record for t in selection.tables}, columns),
+                )
+            ),
             [_metric_context(m) for m in metrics],
             essential=set(_essential(selection)),
             max_tokens=question.max_tokens,
@@ -112,18 +118,6 @@ def _essential(selection: Selection) -> Iterator[tuple[str, str, str]]:
                 yield (*left, name)
             for name in record.data["to_columns"]:
                 yield (*right, name)
-
-
-def _unique_keys(selection: Selection, columns: _Columns) -> set[tuple[TableKey, tuple[str, ...]]]:
-    keys = set()
-    for table in selection.tables:
-        data = table.record.data
-        for key in (data["primary_key"], *data["unique_keys"]):
-            keys.add((table.key, tuple(sorted(name.lower() for name in key))))
-        for column in columns.get(table.key, ()):
-            if column.data["unique"]:
-                keys.add((table.key, (column.fields["name"].lower(),)))
-    return keys
 
 
 def _table_context(

@@ -1,12 +1,23 @@
-"""The objects of a data catalog, whatever file describes them."""
+"""The objects of a data catalog, whatever file describes them.
+
+A table is named by its *id*: its qualified name in lower case. Everything that refers to a table
+does so by id, as far as its file qualifies the name.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import dataclass
+from typing import Final, Literal
 
-#: How a relationship is known: a declared key, a tested one, or entities of a semantic layer.
-RelationshipEvidence = Literal["declared", "tested", "semantic"]
+#: How a relationship is known: a declared key; a tested one; entities, joins of a semantic layer;
+#: joins of logged queries; names of columns that look like the key of another table.
+RelationshipEvidence = Literal["declared", "tested", "semantic", "mined", "inferred"]
+#: Rows of the left table per row of the right one. "" when nothing states it.
+Cardinality = Literal["", "one_to_one", "many_to_one", "one_to_many", "many_to_many"]
+#: Standing of an object. "" when nothing states it.
+Status = Literal["", "proposed", "certified", "deprecated"]
+#: What a column of a semantic layer is for. "" for a plain column.
+ColumnRole = Literal["", "dimension", "time", "fact", "entity"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +30,11 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """:param accepted_values: the only values it takes, where that is stated."""
+    """A column, or a dimension of a semantic layer.
+
+    :param accepted_values: the only values it takes, where that is stated.
+    :param expression: the SQL that computes it, where it is more than the column of that name.
+    """
 
     name: str
     type: str = ""
@@ -27,14 +42,19 @@ class Column:
     nullable: bool = True
     unique: bool = False
     accepted_values: tuple[str, ...] = ()
+    expression: str = ""
+    role: ColumnRole = ""
+    synonyms: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table, view or other relation.
 
-    :param kind: ``table`` or ``view`` in SQL; ``model``, ``seed``, ``snapshot``, ``source`` in dbt.
-    :param definition: the query of a SQL view.
+    :param kind: ``table`` or ``view`` in SQL; ``model``, ``seed``, ``snapshot``, ``source`` in dbt;
+        ``cube``, ``explore`` and the like in semantic layers.
+    :param definition: the query of a view.
+    :param relation: the relation to select from, where it is not the id itself.
     """
 
     name: str
@@ -47,6 +67,10 @@ class Table:
     unique_keys: tuple[tuple[str, ...], ...] = ()
     tags: tuple[str, ...] = ()
     definition: str = ""
+    relation: str = ""
+    synonyms: tuple[str, ...] = ()
+    owner: str = ""
+    status: Status = ""
     origin: Origin = Origin()
 
     @property
@@ -59,7 +83,11 @@ class Table:
 class Relationship:
     """Rows of ``from_table`` refer to rows of ``to_table``; the columns pair up in order.
 
-    Tables are given by :attr:`Table.id`.
+    Tables are given by :attr:`Table.id`. A relationship of which only the condition is known has
+    no columns.
+
+    :param role: what the right table stands for, where the left one joins it more than once.
+    :param support: how many logged queries join so.
     """
 
     from_table: str
@@ -69,6 +97,10 @@ class Relationship:
     evidence: RelationshipEvidence
     name: str = ""
     origin: Origin = Origin()
+    role: str = ""
+    cardinality: Cardinality = ""
+    support: int = 0
+    condition: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +112,8 @@ class Metric:
     :param expression: SQL over columns, or arithmetic over other metrics.
     :param inputs: names of the metrics it is made of.
     :param tables: ids of the tables it is computed from.
+    :param dimensions: what it may be grouped by, where that is stated.
+    :param non_additive: the dimension it must not be summed over.
     """
 
     name: str
@@ -92,6 +126,10 @@ class Metric:
     time_dimension: str = ""
     inputs: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
+    synonyms: tuple[str, ...] = ()
+    dimensions: tuple[str, ...] = ()
+    non_additive: str = ""
+    status: Status = ""
     origin: Origin = Origin()
 
 
@@ -104,6 +142,71 @@ class Exposure:
     description: str = ""
     tables: tuple[str, ...] = ()
     origin: Origin = Origin()
+
+
+@dataclass(frozen=True, slots=True)
+class SavedQuery:
+    """A question with the SQL that answers it.
+
+    :param verified_at: as the file writes it.
+    """
+
+    name: str
+    question: str
+    sql: str
+    dialect: str = ""
+    status: Status = ""
+    verified_by: str = ""
+    verified_at: str = ""
+    tables: tuple[str, ...] = ()
+    origin: Origin = Origin()
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A word of the business and what it means."""
+
+    name: str
+    definition: str
+    synonyms: tuple[str, ...] = ()
+    origin: Origin = Origin()
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """An instruction that queries must follow.
+
+    :param table: id of the table it applies to, "" for the whole catalog.
+    """
+
+    text: str
+    table: str = ""
+    origin: Origin = Origin()
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """``target`` is made from ``source``; both are ids of tables."""
+
+    source: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """What a file knows of the state of a table's data when it was written.
+
+    :param loaded_at: when the data was last written, as the file writes it; "" when unknown.
+    :param status: of the run or check, as the tool calls it.
+    :param rows: -1 when unknown.
+    :param failed: names of failed tests.
+    """
+
+    table: str
+    loaded_at: str = ""
+    status: str = ""
+    rows: int = -1
+    failed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,67 +235,41 @@ class Catalog:
     metrics: tuple[Metric, ...] = ()
     exposures: tuple[Exposure, ...] = ()
     problems: tuple[Problem, ...] = ()
+    queries: tuple[SavedQuery, ...] = ()
+    terms: tuple[Term, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    lineage: tuple[Lineage, ...] = ()
+    freshness: tuple[Freshness, ...] = ()
 
     @property
     def empty(self) -> bool:
-        return not (self.tables or self.metrics or self.exposures or self.problems)
-
-
-@dataclass(slots=True)
-class CatalogBuilder:
-    """Collects objects; descriptions of one table from several places become one."""
-
-    tables: dict[str, Table] = field(default_factory=dict)
-    metrics: list[Metric] = field(default_factory=list)
-    exposures: list[Exposure] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    _joins: dict[tuple[object, ...], Relationship] = field(default_factory=dict)
-
-    def add_table(self, table: Table) -> None:
-        known = self.tables.get(table.id)
-        self.tables[table.id] = _merged(known, table) if known else table
-
-    def relate(self, relationship: Relationship) -> None:
-        """Add a relationship; of several for one join the first stays."""
-        r = relationship
-        join = (r.from_table, r.from_columns, r.to_table, r.to_columns)
-        self._joins.setdefault(join, relationship)
-
-    @property
-    def relationships(self) -> tuple[Relationship, ...]:
-        return tuple(self._joins.values())
-
-    def build(self, name: str, format: str) -> Catalog:
-        return Catalog(
-            name,
-            format,
-            tuple(self.tables.values()),
-            self.relationships,
-            tuple(self.metrics),
-            tuple(self.exposures),
-            tuple(self.problems),
+        """Whether nothing was found, not even something unreadable."""
+        return not (
+            self.tables
+            or self.relationships
+            or self.metrics
+            or self.exposures
+            or self.problems
+            or self.queries
+            or self.terms
+            or self.rules
+            or self.freshness
         )
+
+
+_CARDINALITIES: Final[dict[str, Cardinality]] = {
+    "one_to_one": "one_to_one",
+    "many_to_one": "many_to_one",
+    "one_to_many": "one_to_many",
+    "many_to_many": "many_to_many",
+}
+
+
+def cardinality_named(word: str) -> Cardinality:
+    """The cardinality a file names, in any case; "" when it names none."""
+    return _CARDINALITIES.get(word.lower(), "")
 
 
 def table_id(name: str, schema: str = "", database: str = "") -> str:
+    """The id of a table by the parts of its name."""
     return ".".join(part for part in (database, schema, name) if part).lower()
-
-
-def _merged(known: Table, more: Table) -> Table:
-    columns = {c.name.lower(): c for c in known.columns}
-    for column in more.columns:
-        mine = columns.setdefault(column.name.lower(), column)
-        columns[column.name.lower()] = replace(
-            mine,
-            type=mine.type or column.type,
-            description=mine.description or column.description,
-            accepted_values=mine.accepted_values or column.accepted_values,
-        )
-    return replace(
-        known,
-        description=known.description or more.description,
-        columns=tuple(columns.values()),
-        primary_key=known.primary_key or more.primary_key,
-        unique_keys=tuple(dict.fromkeys((*known.unique_keys, *more.unique_keys))),
-        tags=tuple(dict.fromkeys((*known.tags, *more.tags))),
-    )

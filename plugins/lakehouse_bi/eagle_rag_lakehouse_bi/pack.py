@@ -11,17 +11,16 @@ from eagle_rag_core.types import Enricher, Parser
 
 @hookimpl
 def register_tools(ctx: PackContext) -> Sequence[Callable[..., Any]]:
-    from eagle_rag_lakehouse_bi.context import ContextFinder
-    from eagle_rag_lakehouse_bi.tools import query_semantic_context_tool
+    from eagle_rag_lakehouse_bi.tools import catalog_tools
 
-    return [query_semantic_context_tool(ContextFinder(ctx))]
+    return catalog_tools(ctx)
 
 
 @hookimpl
 def register_parsers(ctx: PackContext) -> Sequence[Parser]:
-    from eagle_rag_lakehouse_bi.parsers import DbtManifestParser, SqlDdlParser
+    from eagle_rag_lakehouse_bi.parsers import catalog_parsers
 
-    return [DbtManifestParser(), SqlDdlParser()]
+    return catalog_parsers()
 
 
 @hookimpl

@@ -5,99 +5,216 @@ The objects themselves travel to the pack's enricher as the ``payload`` of the p
 
 from __future__ import annotations
 
-import codecs
-import re
-from typing import Final
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from eagle_rag_core.errors import ErrorCode, IngestError
 from eagle_rag_core.types import ParsedDocument
+from eagle_rag_lakehouse_bi import recognition
+from eagle_rag_lakehouse_bi.inference import with_inferred_joins
 from eagle_rag_lakehouse_bi.objects import Catalog
-from eagle_rag_lakehouse_bi.readers.sql_ddl import defines_tables
+from eagle_rag_lakehouse_bi.readers import formats
+from eagle_rag_lakehouse_bi.recognition import Recogniser, json_with, yaml_with
 from eagle_rag_lakehouse_bi.rendering import render
 
-_SURE: Final = 0.95
-_LIKELY: Final = 0.7
-_MANIFEST: Final = re.compile(rb'"dbt_schema_version"\s*:\s*"[^"]*/manifest/v\d+')
-_SQL_NAMES: Final = (".sql", ".ddl", ".psql", ".hql")
-_SQL_START: Final = re.compile(
-    r"(?:\s+|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*(?:create|drop|set|use|begin|alter|comment)\b",
-    re.IGNORECASE | re.DOTALL,
-)
+Reader = Callable[[bytes, str], Catalog]
 
 
-class DbtManifestParser:
-    """Reads dbt's ``manifest.json``, recognised by the schema version it states."""
+@dataclass
+class CatalogParser:
+    """Reads one format of catalog files.
 
-    name = "lakehouse_bi_dbt_manifest"
-    version = "1"
+    :param what: the format in words, for messages.
+    :param title: of documents, around the name of the catalog.
+    """
 
-    def sniff(self, head: bytes, name: str) -> float:
-        return _SURE if _MANIFEST.search(head) else 0.0
+    name: str
+    what: str
+    media_type: str
+    sniff: Recogniser
+    reader: Reader
+    version: str = "2"
+    title: str = "{}"
 
     def parse(self, data: bytes, name: str) -> ParsedDocument:
-        from eagle_rag_lakehouse_bi.readers.dbt_manifest import read_dbt_manifest
+        """The catalog as text, with its objects as payload.
 
-        catalog = read_dbt_manifest(data)
+        :raises IngestError: the file is damaged or describes nothing.
+        """
+        catalog = self.reader(data, name)
         if catalog.empty:
             raise IngestError(
-                "The dbt manifest holds no models, sources or metrics.",
+                f"The {self.what} describes no table, metric, query or term.",
                 code=ErrorCode.EMPTY_DOCUMENT,
             )
-        return _document(catalog, "application/json", f"dbt project {catalog.name}".strip())
+        rendered = render(with_inferred_joins(catalog))
+        return ParsedDocument(
+            text=rendered.text,
+            media_type=self.media_type,
+            headings=rendered.headings,
+            title=self.title.format(catalog.name),
+            metadata={"catalog_format": catalog.format},
+            payload=rendered,
+        )
 
 
-class SqlDdlParser:
-    """Reads SQL scripts that create tables or views."""
+def catalog_parsers() -> list[CatalogParser]:
+    """A parser for every format, those that look closest first."""
+    return [
+        _json(
+            "dbt_manifest",
+            "dbt manifest",
+            recognition.dbt("manifest"),
+            formats.dbt_manifest,
+            title="dbt project {}",
+        ),
+        _json(
+            "dbt_catalog",
+            "dbt catalog",
+            recognition.dbt("catalog"),
+            formats.dbt_catalog,
+        ),
+        _json(
+            "dbt_results",
+            "dbt results",
+            recognition.dbt("(?:run-results|sources)"),
+            formats.dbt_results,
+        ),
+        _json(
+            "semantic_manifest",
+            "semantic manifest",
+            json_with(
+                r'"semantic_models"\s*:',
+                r'"(?:node_relation|project_configuration)"\s*:',
+                without="dbt_schema_version",
+            ),
+            formats.semantic_manifest,
+        ),
+        _json(
+            "cube_meta",
+            "Cube meta",
+            json_with(r'"cubes"\s*:\s*\[', r'"(?:measures|dimensions)"\s*:', without='"models"'),
+            formats.cube_meta,
+        ),
+        _json(
+            "wren_mdl",
+            "MDL manifest",
+            json_with(
+                r'"models"\s*:\s*\[',
+                r'"(?:tableReference|refSql|baseObject|joinType|layoutVersion)"\s*:',
+            ),
+            formats.wren,
+        ),
+        _json(
+            "iceberg",
+            "Iceberg metadata",
+            json_with(r'"format-version"\s*:', r'"(?:schemas?|table-uuid|location)"\s*:'),
+            formats.iceberg,
+        ),
+        _json(
+            "delta",
+            "Delta log",
+            json_with(r'"metaData"\s*:\s*\{', r'"schemaString"\s*:'),
+            formats.delta,
+        ),
+        *_yaml_parsers(),
+        CatalogParser(
+            "lakehouse_bi_lookml",
+            "LookML file",
+            "text/x-lookml",
+            recognition.lookml,
+            formats.lookml,
+        ),
+        CatalogParser(
+            "lakehouse_bi_information_schema",
+            "export",
+            "text/csv",
+            recognition.information_schema,
+            formats.information_schema,
+        ),
+        CatalogParser(
+            "lakehouse_bi_query_history",
+            "query history",
+            "text/csv",
+            recognition.query_history,
+            formats.query_history,
+        ),
+        CatalogParser(
+            "lakehouse_bi_parquet",
+            "Parquet file",
+            "application/vnd.apache.parquet",
+            recognition.parquet,
+            formats.parquet,
+        ),
+        CatalogParser(
+            "lakehouse_bi_sql_ddl",
+            "SQL script",
+            "application/sql",
+            recognition.sql_ddl,
+            formats.sql_ddl,
+        ),
+        CatalogParser(
+            "lakehouse_bi_sql_queries",
+            "SQL script",
+            "application/sql",
+            recognition.sql_queries,
+            formats.sql_queries,
+        ),
+    ]
 
-    name = "lakehouse_bi_sql_ddl"
-    version = "1"
 
-    def sniff(self, head: bytes, name: str) -> float:
-        text = _decoded(head)
-        if not defines_tables(text):
-            return 0.0
-        if name.lower().endswith(_SQL_NAMES):
-            return _SURE
-        return _LIKELY if _SQL_START.match(text) else 0.0
+def _yaml_parsers() -> list[CatalogParser]:
+    return [
+        _yaml(
+            "ossie",
+            "Ossie document",
+            (r"^(?:semantic_model|ontology|ontology_mappings):",),
+            formats.ossie,
+        ),
+        _yaml(
+            "snowflake",
+            "semantic model",
+            (r"^tables:", r"^\s+base_table:"),
+            formats.snowflake,
+        ),
+        _yaml(
+            "metric_view",
+            "metric view",
+            (r"^source:", r"^(?:measures|dimensions|fields):"),
+            formats.metric_view,
+        ),
+        _yaml(
+            "cube",
+            "Cube data model",
+            (r"^(?:cubes|views):", r"^\s*-?\s*(?:measures|dimensions|cubes|sql_table|sql|joins):"),
+            formats.cube_yaml,
+        ),
+        _yaml(
+            "wren_project",
+            "MDL project file",
+            (r"^(?:models|relationships):", r"^\s+(?:join_type|table_reference|ref_sql):"),
+            formats.wren,
+        ),
+        _yaml(
+            "dbt_yaml",
+            "dbt YAML",
+            (
+                r"^(?:models|seeds|snapshots|sources|semantic_models|metrics):",
+                r"^\s+(?:- )?(?:columns|tables|entities|measures|type_params|semantic_model|agg):",
+            ),
+            formats.dbt_yaml,
+        ),
+    ]
 
-    def parse(self, data: bytes, name: str) -> ParsedDocument:
-        from eagle_rag_lakehouse_bi.readers.sql_ddl import read_sql_ddl
 
-        catalog = read_sql_ddl(_decoded(data), name)
-        if catalog.empty:
-            raise IngestError(
-                "The SQL script defines no table or view.", code=ErrorCode.EMPTY_DOCUMENT
-            )
-        return _document(catalog, "application/sql", name)
+def _json(
+    name: str, what: str, sniff: Recogniser, reader: Reader, title: str = "{}"
+) -> CatalogParser:
+    full = f"lakehouse_bi_{name}"
+    return CatalogParser(full, what, "application/json", sniff, reader, title=title)
 
 
-def _document(catalog: Catalog, media_type: str, title: str) -> ParsedDocument:
-    rendered = render(catalog)
-    return ParsedDocument(
-        text=rendered.text,
-        media_type=media_type,
-        headings=rendered.headings,
-        title=title,
-        metadata={"catalog_format": catalog.format},
-        payload=rendered,
+def _yaml(name: str, what: str, patterns: tuple[str, ...], reader: Reader) -> CatalogParser:
+    return CatalogParser(
+        f"lakehouse_bi_{name}", what, "application/yaml", yaml_with(*patterns), reader
     )
-
-
-def _decoded(data: bytes) -> str:
-    """The text of a script, whose encoding is rarely stated; NULs and CRs go."""
-    for mark, encoding in (
-        (codecs.BOM_UTF8, "utf-8-sig"),
-        (codecs.BOM_UTF16_LE, "utf-16"),
-        (codecs.BOM_UTF16_BE, "utf-16"),
-    ):
-        if data.startswith(mark):
-            return _clean(data.decode(encoding, errors="replace"))
-    try:
-        # The head of a file may end inside a character.
-        return _clean(codecs.getincrementaldecoder("utf-8")().decode(data))
-    except UnicodeDecodeError:
-        return _clean(data.decode("cp1252", errors="replace"))
-
-
-def _clean(text: str) -> str:
-    return text.replace("\x00", "").replace("\r\n", "\n").replace("\r", "\n")

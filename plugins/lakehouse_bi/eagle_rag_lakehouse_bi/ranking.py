@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from eagle_rag_core.types import Hit, Record
-from eagle_rag_lakehouse_bi.reading import LOOKUP_LIMIT, CatalogReader, TableKey, ends
+from eagle_rag_lakehouse_bi.reading import LOOKUP_LIMIT, CatalogReader, TableKey
 
 #: Of reciprocal-rank fusion. Small, because lists are short and their heads matter.
 _RRF_K: Final = 10
@@ -143,8 +143,9 @@ def _by_passages(
 def _share_with_joined(reader: CatalogReader, ranked: dict[TableKey, Ranked]) -> None:
     own = {key: table.score for key, table in ranked.items()}
     shared: defaultdict[TableKey, float] = defaultdict(float)
-    for record in reader.relationships(own):
-        left, right = ends(record)
+    for left, right, record in reader.relationships(own):
+        if record.fields["evidence"] == "inferred":
+            continue
         shared[left] = max(shared[left], own.get(right, 0.0))
         shared[right] = max(shared[right], own.get(left, 0.0))
     best = max(own.values(), default=0.0)

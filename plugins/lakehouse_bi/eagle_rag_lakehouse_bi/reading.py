@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -14,6 +14,9 @@ from eagle_rag_core.types import FieldValue, Record
 LOOKUP_LIMIT: Final = 500
 #: Thirty tables are rarely wider than this together.
 _MOST_COLUMNS: Final = 20_000
+_MOST_RELATIONSHIPS: Final = 2_000
+#: Two documents that describe tables of one name make a logged join ambiguous.
+_MOST_MEANINGS: Final = 4
 
 
 class TableKey(NamedTuple):
@@ -29,6 +32,14 @@ class Scope:
 
     kb_name: str = ""
     document_ids: tuple[str, ...] = ()
+
+
+class Edge(NamedTuple):
+    """A relationship between two tables that are described somewhere."""
+
+    left: TableKey
+    right: TableKey
+    record: Record
 
 
 class CatalogReader:
@@ -60,12 +71,48 @@ class CatalogReader:
             found.sort(key=lambda record: record.data["place"])
         return columns
 
-    def relationships(self, tables: Iterable[TableKey]) -> list[Record]:
-        """Relationships from or to any of the tables, each once."""
-        ids = [key.id for key in tables]
-        outgoing = self._find("relationship", {"from_table": ids}, limit=LOOKUP_LIMIT * 4)
-        incoming = self._find("relationship", {"to_table": ids}, limit=LOOKUP_LIMIT * 4)
-        return list({_identity(record): record for record in (*outgoing, *incoming)}.values())
+    def relationships(self, tables: Iterable[TableKey]) -> list[Edge]:
+        """Relationships from or to any of the tables, each once.
+
+        A relationship is between tables of its own document; where that describes none of the
+        name, as a log of queries does not, between those another document describes.
+        """
+        keys = set(tables)
+        own = self._around("from_table", "to_table", {key.id for key in keys})
+        foreign = self._around("from_leaf", "to_leaf", {leaf_of(key.id) for key in keys})
+        known = self._described({leaf for record in foreign for leaf in _leaves(record)})
+        within = [_own_edge(record) for record in own if not record.fields["from_leaf"]]
+        across = [edge for record in foreign for edge in _edges(record, known)]
+        return [e for e in (*within, *across) if e.left in keys or e.right in keys]
+
+    def _around(self, outgoing: str, incoming: str, values: Collection[str]) -> list[Record]:
+        """Relationships of which one field or the other has one of ``values``, each once."""
+        found = [
+            record
+            for field in (outgoing, incoming)
+            for record in self.find(
+                "relationship", field, sorted(values), limit=_MOST_RELATIONSHIPS
+            )
+        ]
+        return list({_identity(record): record for record in found}.values())
+
+    def find(
+        self, kind: str, field: str, values: Iterable[FieldValue], *, limit: int = LOOKUP_LIMIT
+    ) -> list[Record]:
+        """Records of ``kind`` of which ``field`` has one of ``values``."""
+        return self._find(kind, {field: list(values)}, limit=limit)
+
+    def all(self, kind: str, *, limit: int) -> list[Record]:
+        """The records of ``kind``, ``limit`` at most."""
+        return self._find(kind, {}, limit=limit)
+
+    def _described(self, leaves: Iterable[str]) -> dict[str, list[TableKey]]:
+        """The tables that are described, by the last part of their names."""
+        found: defaultdict[str, list[TableKey]] = defaultdict(list)
+        for record in self._find("table", {"leaf": sorted(leaves)}, limit=_MOST_RELATIONSHIPS):
+            key = TableKey(record.document_id, record.fields["id"])
+            found[record.fields["leaf"]].append(key)
+        return found
 
     def metrics(self, field: str, values: Iterable[str]) -> list[Record]:
         """Metrics of which ``field`` has one of ``values``."""
@@ -85,10 +132,42 @@ class CatalogReader:
         )
 
 
-def ends(relationship: Record) -> tuple[TableKey, TableKey]:
-    """The tables a relationship record leads from and to."""
-    document, fields = relationship.document_id, relationship.fields
-    return TableKey(document, fields["from_table"]), TableKey(document, fields["to_table"])
+def leaf_of(table: str) -> str:
+    """The last part of a table's id."""
+    return table.rpartition(".")[2]
+
+
+def same_table(one: str, other: str) -> bool:
+    """Whether two ids may name one table: they are equal, or one has more parts in front."""
+    return one == other or one.endswith(f".{other}") or other.endswith(f".{one}")
+
+
+def _own_edge(record: Record) -> Edge:
+    """A relationship between tables of its own document."""
+    document, fields = record.document_id, record.fields
+    left, right = fields["from_table"], fields["to_table"]
+    return Edge(TableKey(document, left), TableKey(document, right), record)
+
+
+def _leaves(relationship: Record) -> tuple[str, str]:
+    return relationship.fields["from_leaf"], relationship.fields["to_leaf"]
+
+
+def _edges(record: Record, known: Mapping[str, Sequence[TableKey]]) -> Iterator[Edge]:
+    """What a relationship joins, of the tables ``known`` by the last part of their names."""
+    left = _meant(record, record.fields["from_table"], known)
+    right = _meant(record, record.fields["to_table"], known)
+    pairs = [Edge(one, other, record) for one in left for other in right]
+    within = [edge for edge in pairs if edge.left.document_id == edge.right.document_id]
+    yield from (within or pairs)[:_MOST_MEANINGS]
+
+
+def _meant(record: Record, table: str, known: Mapping[str, Sequence[TableKey]]) -> list[TableKey]:
+    candidates = known.get(leaf_of(table), ())
+    own = TableKey(record.document_id, table)
+    if own in candidates:
+        return [own]
+    return [key for key in candidates if same_table(key.id, table)]
 
 
 def _identity(record: Record) -> tuple[object, ...]:
@@ -98,4 +177,6 @@ def _identity(record: Record) -> tuple[object, ...]:
         record.fields["to_table"],
         tuple(record.data["from_columns"]),
         tuple(record.data["to_columns"]),
+        record.data["condition"],
+        record.data["role"],
     )

@@ -13,11 +13,24 @@ from dataclasses import dataclass, field
 from eagle_rag_core.types import Heading
 from eagle_rag_lakehouse_bi.objects import (
     Catalog,
-    Column,
     Exposure,
+    Freshness,
     Metric,
     Relationship,
+    SavedQuery,
     Table,
+    Term,
+)
+from eagle_rag_lakehouse_bi.wording import (
+    column_line,
+    counted,
+    evidence_in_words,
+    join_condition,
+    metric_formula,
+    one_line,
+    qualified_name,
+    rule_line,
+    state_in_words,
 )
 
 
@@ -34,7 +47,8 @@ class RenderedCatalog:
     """A catalog and its text.
 
     :param tables: the section of each table, by id; ``columns`` holds the line of each column, in
-        the order of the table's columns. ``metrics`` holds sections in the catalog's order.
+        the order of the table's columns. ``metrics``, ``queries``, ``terms`` and ``rules`` hold
+        the places of each in the catalog's order.
     """
 
     catalog: Catalog
@@ -43,10 +57,13 @@ class RenderedCatalog:
     tables: dict[str, Span]
     columns: dict[str, list[Span]]
     metrics: list[Span]
+    queries: list[Span]
+    terms: list[Span]
+    rules: list[Span]
 
 
 def render(catalog: Catalog) -> RenderedCatalog:
-    """The catalog as text with headings: the catalog itself, tables, metrics, exposures."""
+    """The catalog as text with headings: the catalog itself, then a section for each object."""
     return _Renderer(catalog).render()
 
 
@@ -88,6 +105,12 @@ class _Renderer:
         for exposure in catalog.exposures:
             for table in exposure.tables:
                 self._users_of[table].append(exposure.name)
+        self._made_from: defaultdict[str, list[str]] = defaultdict(list)
+        for edge in catalog.lineage:
+            self._made_from[edge.target].append(edge.source)
+        self._state_of: defaultdict[str, list[Freshness]] = defaultdict(list)
+        for state in catalog.freshness:
+            self._state_of[state.table].append(state)
 
     def render(self) -> RenderedCatalog:
         catalog = self._catalog
@@ -99,8 +122,12 @@ class _Renderer:
             columns[table.id] = self._table(table)
             tables[table.id] = Span(start, self._text.length)
         metrics = [self._metric(metric) for metric in catalog.metrics]
+        queries = [self._query(query) for query in catalog.queries]
+        terms = [self._term(term) for term in catalog.terms]
+        rules = self._rules()
         for exposure in catalog.exposures:
             self._exposure(exposure)
+        self._states()
         self._problems()
         return RenderedCatalog(
             catalog,
@@ -109,16 +136,25 @@ class _Renderer:
             tables,
             columns,
             metrics,
+            queries,
+            terms,
+            rules,
         )
 
     def _overview(self) -> None:
         catalog = self._catalog
         self._text.heading(catalog.name or "Catalog", 1)
         counts = [
-            _counted(len(catalog.tables), "table"),
-            _counted(len(catalog.relationships), "relationship"),
-            _counted(len(catalog.metrics), "metric"),
+            counted(len(catalog.tables), "table"),
+            counted(len(catalog.relationships), "relationship"),
+            counted(len(catalog.metrics), "metric"),
         ]
+        for number, one, many in (
+            (len(catalog.queries), "query", "queries"),
+            (len(catalog.terms), "term", "terms"),
+        ):
+            if number:
+                counts.append(f"{number} {one if number == 1 else many}")
         self._text.line(f"{catalog.format}: {', '.join(counts)}.")
         self._text.line()
 
@@ -129,16 +165,24 @@ class _Renderer:
         """
         text = self._text
         text.heading(table.name, 2)
-        kind = f"{table.kind.capitalize()} {_qualified(table)}."
-        text.line(f"{kind} {_one_line(table.description)}".rstrip())
+        kind = f"{table.kind.capitalize()} {qualified_name(table)}."
+        text.line(f"{kind} {one_line(table.description)}".rstrip())
         if table.tags:
             text.line(f"Tags: {', '.join(table.tags)}.")
         if table.primary_key:
             text.line(f"Primary key: {', '.join(table.primary_key)}.")
         for key in table.unique_keys:
             text.line(f"Unique: {', '.join(key)}.")
+        for label, value in (
+            ("Also called", ", ".join(table.synonyms)),
+            ("Relation", table.relation),
+            ("Owner", table.owner),
+            ("Status", table.status),
+        ):
+            if value:
+                text.line(f"{label}: {value}.")
         text.line()
-        lines = [text.line(_column_line(table, column)) for column in table.columns]
+        lines = [text.line(column_line(table, column)) for column in table.columns]
         if lines:
             text.line()
         context = list(self._context_of(table))
@@ -151,15 +195,20 @@ class _Renderer:
     def _context_of(self, table: Table) -> Iterator[str]:
         """Joins, metrics and users of a table, and the query of a view."""
         for relationship in self._out[table.id]:
-            yield f"Join: {join_condition(relationship)} ({_evidence(relationship)})."
+            yield f"Join: {join_condition(relationship)} ({evidence_in_words(relationship)})."
         for relationship in self._in[table.id]:
             if relationship.from_table == table.id:
                 continue
-            yield f"Referenced by: {join_condition(relationship)} ({_evidence(relationship)})."
+            known = evidence_in_words(relationship)
+            yield f"Referenced by: {join_condition(relationship)} ({known})."
         if metrics := self._metrics_of[table.id]:
             yield f"Metrics: {', '.join(metrics)}."
         if users := self._users_of[table.id]:
             yield f"Used by: {', '.join(users)}."
+        if sources := self._made_from[table.id]:
+            yield f"Made from: {', '.join(sources)}."
+        for state in self._state_of[table.id]:
+            yield f"State: {state_in_words(state)}."
         if table.definition:
             yield f"Defined as:\n{table.definition}"
 
@@ -168,7 +217,7 @@ class _Renderer:
         start = text.length
         text.heading(f"Metric {metric.name}", 2)
         label = f"{metric.label}. " if metric.label else ""
-        text.line(f"{label}{_one_line(metric.description)}".strip())
+        text.line(f"{label}{one_line(metric.description)}".strip())
         formula = metric_formula(metric)
         for name, value in (
             ("Type", metric.type),
@@ -177,16 +226,66 @@ class _Renderer:
             ("Time dimension", metric.time_dimension),
             ("Made of", ", ".join(metric.inputs)),
             ("Computed from", ", ".join(metric.tables)),
+            ("Also called", ", ".join(metric.synonyms)),
+            ("Dimensions", ", ".join(metric.dimensions)),
+            ("Not to be summed over", metric.non_additive),
+            ("Status", metric.status),
         ):
             if value:
                 text.line(f"{name}: {value}.")
         text.line()
         return Span(start, text.length)
 
+    def _query(self, query: SavedQuery) -> Span:
+        text = self._text
+        start = text.length
+        text.heading(f"Query {one_line(query.name) or 'without a name'}", 2)
+        if query.question and query.question != query.name:
+            text.line(one_line(query.question))
+        verified = " ".join(filter(None, (query.verified_by, query.verified_at)))
+        for label, value in (
+            ("Status", query.status),
+            ("Verified", verified),
+            ("Reads", ", ".join(query.tables)),
+        ):
+            if value:
+                text.line(f"{label}: {value}.")
+        text.line(query.sql)
+        text.line()
+        return Span(start, text.length)
+
+    def _term(self, term: Term) -> Span:
+        text = self._text
+        start = text.length
+        text.heading(f"Term {term.name}", 2)
+        text.line(one_line(term.definition))
+        if term.synonyms:
+            text.line(f"Also called: {', '.join(term.synonyms)}.")
+        text.line()
+        return Span(start, text.length)
+
+    def _rules(self) -> list[Span]:
+        if self._catalog.rules:
+            self._text.heading("Rules", 2)
+        lines = [self._text.line(rule_line(rule)) for rule in self._catalog.rules]
+        if lines:
+            self._text.line()
+        return lines
+
+    def _states(self) -> None:
+        """States of tables that another file describes."""
+        described = {table.id for table in self._catalog.tables}
+        others = [s for s in self._catalog.freshness if s.table not in described]
+        if others:
+            self._text.heading("State of tables", 2)
+            for state in others:
+                self._text.line(f"- {state.table or 'Some table'}: {state_in_words(state)}")
+            self._text.line()
+
     def _exposure(self, exposure: Exposure) -> None:
         text = self._text
         text.heading(f"{(exposure.type or 'exposure').capitalize()} {exposure.name}", 2)
-        text.line(_one_line(exposure.description))
+        text.line(one_line(exposure.description))
         if exposure.tables:
             text.line(f"Uses: {', '.join(exposure.tables)}.")
         text.line()
@@ -201,52 +300,3 @@ class _Renderer:
             if problem.source:
                 self._text.line(problem.source)
             self._text.line()
-
-
-def join_condition(relationship: Relationship) -> str:
-    """The join of a relationship, tables by their plain names:
-    ``orders.customer_id = customers.id``."""
-    own = relationship.from_table.rpartition(".")[2]
-    other = relationship.to_table.rpartition(".")[2]
-    return " and ".join(
-        f"{own}.{left} = {other}.{right}"
-        for left, right in zip(relationship.from_columns, relationship.to_columns, strict=True)
-    )
-
-
-def metric_formula(metric: Metric) -> str:
-    """Aggregation and expression of a metric as one formula."""
-    if metric.aggregation and metric.expression:
-        return f"{metric.aggregation}({metric.expression})"
-    return metric.expression or metric.aggregation
-
-
-def _column_line(table: Table, column: Column) -> str:
-    facts = [column.type] if column.type else []
-    if column.name in table.primary_key:
-        facts.append("primary key")
-    elif column.unique:
-        facts.append("unique")
-    if not column.nullable:
-        facts.append("not null")
-    values = f" Values: {', '.join(column.accepted_values)}." if column.accepted_values else ""
-    kind = f" ({', '.join(facts)})" if facts else ""
-    description = f": {_one_line(column.description)}" if column.description else ""
-    return f"- {column.name}{kind}{description}{values}"
-
-
-def _qualified(table: Table) -> str:
-    return ".".join(part for part in (table.database, table.schema, table.name) if part)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _evidence(relationship: Relationship) -> str:
-    name = f" {relationship.name}" if relationship.name else ""
-    return f"{relationship.evidence}{name}"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

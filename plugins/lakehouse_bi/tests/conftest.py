@@ -10,6 +10,7 @@ import pytest
 
 import eagle_rag_lakehouse_bi
 from eagle_rag_core.testing import PackLibrary
+from eagle_rag_lakehouse_bi.parsers import CatalogParser, catalog_parsers
 
 ROOT = Path(__file__).parent.parent
 
@@ -17,6 +18,12 @@ ROOT = Path(__file__).parent.parent
 @pytest.fixture(scope="session")
 def examples() -> Path:
     return ROOT / "examples"
+
+
+@pytest.fixture(scope="session")
+def parsers() -> dict[str, CatalogParser]:
+    """The pack's parsers by name, the namespace off."""
+    return {p.name.removeprefix("lakehouse_bi_"): p for p in catalog_parsers()}
 
 
 @pytest.fixture(scope="session")

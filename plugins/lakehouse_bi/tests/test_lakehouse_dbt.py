@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eagle_rag_core.errors import ErrorCode, IngestError
-from eagle_rag_lakehouse_bi.objects import Catalog, CatalogBuilder, Column, Relationship, Table
+from eagle_rag_lakehouse_bi.builder import CatalogBuilder
+from eagle_rag_lakehouse_bi.objects import Catalog, Column, Relationship, Table
 from eagle_rag_lakehouse_bi.readers.dbt_manifest import read_dbt_manifest
 
 MANIFESTS = [

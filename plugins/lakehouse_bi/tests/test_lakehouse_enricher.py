@@ -10,17 +10,17 @@ import pytest
 from eagle_rag_core.testing import enrichment_input
 from eagle_rag_core.types import Enricher, Enrichment, EnrichmentInput, NewRecord
 from eagle_rag_lakehouse_bi.enricher import CatalogEnricher
-from eagle_rag_lakehouse_bi.parsers import DbtManifestParser, SqlDdlParser
+from eagle_rag_lakehouse_bi.parsers import catalog_parsers
 
 
 @pytest.fixture
 def dbt(examples: Path) -> EnrichmentInput:
     data = (examples / "manifest.json").read_bytes()
-    return enrichment_input(data, "manifest.json", parsers=[DbtManifestParser()])
+    return enrichment_input(data, "manifest.json", parsers=catalog_parsers())
 
 
 def script(sql: str) -> EnrichmentInput:
-    return enrichment_input(sql, "x.sql", parsers=[SqlDdlParser()])
+    return enrichment_input(sql, "x.sql", parsers=catalog_parsers())
 
 
 @pytest.fixture
@@ -40,6 +40,7 @@ def test_it_is_an_enricher_that_leaves_other_documents_alone() -> None:
 def test_every_object_has_a_record(enrichment: Enrichment, dbt: EnrichmentInput) -> None:
     catalog = dbt.parsed.payload.catalog
     assert Counter(r.kind for r in enrichment.records) == {
+        "source": 1,
         "table": len(catalog.tables),
         "column": sum(len(t.columns) for t in catalog.tables),
         "relationship": len(catalog.relationships),
@@ -84,7 +85,11 @@ def test_a_table_record_holds_what_the_tool_shows(enrichment: Enrichment) -> Non
     assert orders.fields["source"] == "corner_shop"
     assert orders.fields["words"] == ["order"]
     assert orders.data["primary_key"] == ["order_id"]
-    assert orders.data["origin"] == {"file": "models/marts/orders.sql", "line": 0}
+    assert orders.data["origin"] == {
+        "file": "models/marts/orders.sql",
+        "line": 0,
+        "format": "dbt manifest v12",
+    }
 
 
 def test_relationships_and_metrics_refer_to_tables(enrichment: Enrichment) -> None:

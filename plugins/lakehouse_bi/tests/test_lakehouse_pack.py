@@ -5,12 +5,12 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-import pytest
-
 import eagle_rag_lakehouse_bi
 from eagle_rag_core.testing import PackLibrary, imported_modules
+from eagle_rag_lakehouse_bi.parsers import catalog_parsers
 
 ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "eagle_rag_lakehouse_bi"
 #: Packages no import of the pack may bring with it.
 HEAVY = {"sqlglot", "fastmcp", "pymilvus", "llama_index", "numpy", "sqlalchemy", "pydantic"}
 #: Database drivers: the pack describes data and never reaches it.
@@ -20,12 +20,11 @@ DRIVERS = {"sqlite3", "psycopg", "duckdb", "pyodbc", "snowflake", "pymysql", "sq
 def test_it_registers_what_it_declares(library: PackLibrary) -> None:
     (record,) = library.plugins.records
     assert record.active, record.reason
-    assert record.tools == ("lakehouse_bi_query_semantic_context",)
-    assert record.records == ("table", "column", "relationship", "metric")
-    assert [parser.name for parser in library.plugins.extensions.parsers] == [
-        "lakehouse_bi_dbt_manifest",
-        "lakehouse_bi_sql_ddl",
-    ]
+    manifest = tomllib.loads((PACKAGE / "eagle-pack.toml").read_text(encoding="utf-8"))
+    assert set(record.tools) == {f"lakehouse_bi_{tool['name']}" for tool in manifest["tools"]}
+    assert set(record.records) == {kind["kind"] for kind in manifest["records"]}
+    parsers = library.plugins.extensions.parsers
+    assert [parser.name for parser in parsers] == [p.name for p in catalog_parsers()]
 
 
 def test_beside_another_pack_it_works_without_its_tool(
@@ -40,8 +39,13 @@ def test_beside_another_pack_it_works_without_its_tool(
         assert "## parcel" in hit["text"]
 
 
-@pytest.mark.usefixtures("example_ids")
-def test_it_writes_every_record_and_field_it_declares(library: PackLibrary) -> None:
+def test_it_writes_every_record_and_field_it_declares(tmp_path: Path, examples: Path) -> None:
+    with PackLibrary(tmp_path, eagle_rag_lakehouse_bi) as library:
+        library.ingest(*sorted(examples.iterdir()))
+        _check_records(library)
+
+
+def _check_records(library: PackLibrary) -> None:
     for kind in library.plugins.record_kinds["lakehouse_bi"]:
         declared = {field.name for field in kind.fields}
         written = library.records(kind.kind)

@@ -9,29 +9,31 @@ import pytest
 
 from eagle_rag_core.errors import ErrorCode, IngestError
 from eagle_rag_core.types import ParsedDocument, Parser
-from eagle_rag_lakehouse_bi.parsers import DbtManifestParser, SqlDdlParser
+from eagle_rag_lakehouse_bi.parsers import catalog_parsers
+
+PARSERS = {p.name.removeprefix("lakehouse_bi_"): p for p in catalog_parsers()}
+DBT, DDL = PARSERS["dbt_manifest"], PARSERS["sql_ddl"]
 
 
 @pytest.fixture
 def dbt(examples: Path) -> ParsedDocument:
-    return DbtManifestParser().parse((examples / "manifest.json").read_bytes(), "manifest.json")
+    return DBT.parse((examples / "manifest.json").read_bytes(), "manifest.json")
 
 
 @pytest.fixture
 def sql(examples: Path) -> ParsedDocument:
-    return SqlDdlParser().parse((examples / "shop.sql").read_bytes(), "shop.sql")
+    return DDL.parse((examples / "shop.sql").read_bytes(), "shop.sql")
 
 
 def test_they_are_parsers() -> None:
-    assert isinstance(DbtManifestParser(), Parser)
-    assert isinstance(SqlDdlParser(), Parser)
+    assert all(isinstance(parser, Parser) for parser in catalog_parsers())
 
 
 def test_manifests_are_recognised_by_content_alone(examples: Path) -> None:
     head = (examples / "manifest.json").read_bytes()[: 64 * 1024]
-    assert DbtManifestParser().sniff(head, "anything") > 0.9
-    assert DbtManifestParser().sniff(b'{"nodes": []}', "manifest.json") == 0.0
-    assert SqlDdlParser().sniff(head, "manifest.json") == 0.0
+    assert DBT.sniff(head, "anything") > 0.9
+    assert DBT.sniff(b'{"nodes": []}', "manifest.json") == 0.0
+    assert DDL.sniff(head, "manifest.json") == 0.0
 
 
 @pytest.mark.parametrize(
@@ -48,7 +50,7 @@ def test_manifests_are_recognised_by_content_alone(examples: Path) -> None:
     ],
 )
 def test_scripts_are_recognised_by_what_they_define(head: bytes, name: str, sure: bool) -> None:
-    assert (SqlDdlParser().sniff(head, name) >= 0.7) is sure
+    assert (DDL.sniff(head, name) >= 0.7) is sure
 
 
 @pytest.mark.parametrize("fixture", ["dbt", "sql"])
@@ -95,7 +97,7 @@ def test_titles_and_formats(dbt: ParsedDocument, sql: ParsedDocument) -> None:
 
 def test_statements_that_cannot_be_read_stay_in_the_text() -> None:
     data = b"CREATE TABLE a (x int);\r\nCREATE TABLE broken (((;\x00"
-    text = SqlDdlParser().parse(data, "x.sql").text
+    text = DDL.parse(data, "x.sql").text
     assert "## Not read" in text
     assert "CREATE TABLE broken (((" in text
     assert "\x00" not in text and "\r" not in text
@@ -103,7 +105,7 @@ def test_statements_that_cannot_be_read_stay_in_the_text() -> None:
 
 def test_catalogs_without_content_are_refused() -> None:
     empty = b'{"metadata": {"dbt_schema_version": "https://x/manifest/v12.json"}}'
-    for parser, data in ((DbtManifestParser(), empty), (SqlDdlParser(), b"SELECT 1")):
+    for parser, data in ((DBT, empty), (DDL, b"SELECT 1")):
         with pytest.raises(IngestError) as caught:
             parser.parse(data, "x")
         assert caught.value.code is ErrorCode.EMPTY_DOCUMENT

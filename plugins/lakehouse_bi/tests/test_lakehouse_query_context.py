@@ -51,6 +51,8 @@ def test_a_question_gets_its_tables_joins_and_verdict(ask: Ask) -> None:
         "condition": "warehouse.marts.products.supplier_id = warehouse.marts.suppliers.supplier_id",
         "cardinality": "many_to_one",
         "evidence": "tested",
+        "support": 0,
+        "role": "",
     } in answer["joins"]
 
 

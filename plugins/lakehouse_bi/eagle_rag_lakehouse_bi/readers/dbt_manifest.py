@@ -17,14 +17,15 @@ from dataclasses import replace
 from typing import Final
 
 from eagle_rag_core.errors import ErrorCode, IngestError
+from eagle_rag_lakehouse_bi.builder import CatalogBuilder
 from eagle_rag_lakehouse_bi.objects import (
     Catalog,
-    CatalogBuilder,
     Column,
     Exposure,
+    Lineage,
     Origin,
-    Problem,
     Relationship,
+    Status,
     Table,
 )
 from eagle_rag_lakehouse_bi.readers.dbt_metrics import SemanticLayer
@@ -33,12 +34,12 @@ from eagle_rag_lakehouse_bi.readers.lenient import Node, objects, text, texts
 
 _VERSION: Final = re.compile(r"/manifest/(v\d+)\.json")
 _RELATIONS: Final = frozenset({"model", "seed", "snapshot", "source"})
-_MAX_PROBLEMS: Final = 200
 
 
-def read_dbt_manifest(data: bytes) -> Catalog:
+def read_dbt_manifest(data: bytes, name: str = "") -> Catalog:
     """The catalog a manifest describes.
 
+    :param name: of the file, for manifests that do not name their project.
     :raises IngestError: the file is not a dbt manifest.
     """
     try:
@@ -51,7 +52,8 @@ def read_dbt_manifest(data: bytes) -> Catalog:
             "The JSON file is not a dbt manifest; ingest target/manifest.json.",
             code=ErrorCode.UNSUPPORTED_FORMAT,
         )
-    return _ManifestReader(manifest).read(f"dbt manifest {version.group(1)}")
+    catalog = _ManifestReader(manifest).read(f"dbt manifest {version.group(1)}")
+    return catalog if catalog.name else replace(catalog, name=name)
 
 
 class _ManifestReader:
@@ -68,6 +70,7 @@ class _ManifestReader:
         nodes += objects(self._manifest, "sources")
         self._each(nodes, self._read_table)
         self._each(nodes, self._read_constraints)
+        self._each(nodes, self._read_lineage)
         for reference in self._facts.references:
             self._relate_tested(reference)
         layer = SemanticLayer(self._manifest, self._ids)
@@ -86,13 +89,7 @@ class _ManifestReader:
         return next((text(node, "package_name") for node in self._nodes("model")), "")
 
     def _each(self, nodes: Iterable[Node], read: Callable[[Node], None]) -> None:
-        for node in nodes:
-            try:
-                read(node)
-            except (TypeError, ValueError, KeyError, AttributeError):
-                name = text(node, "unique_id") or text(node, "name") or "an object without a name"
-                if len(self._built.problems) < _MAX_PROBLEMS:
-                    self._built.problems.append(Problem(f"{name} is malformed and was left out."))
+        self._built.each(nodes, read, lambda node: text(node, "unique_id") or text(node, "name"))
 
     def _read_table(self, node: Node) -> None:
         kind = text(node, "resource_type") or "source"
@@ -111,6 +108,8 @@ class _ManifestReader:
             primary_key=_primary_key(node, facts),
             unique_keys=tuple(self._facts.unique_keys.get(unique_id, ())),
             tags=texts(node, "tags"),
+            owner=_owner(node),
+            status=_status(node),
             origin=_origin(node),
         )
         self._built.add_table(table)
@@ -125,6 +124,12 @@ class _ManifestReader:
             if own and target and columns and len(columns) == len(to_columns):
                 name = text(constraint, "name")
                 self._built.relate(Relationship(own, columns, target, to_columns, "declared", name))
+
+    def _read_lineage(self, node: Node) -> None:
+        own = self._ids.get(text(node, "unique_id"))
+        for dependency in texts(node, "depends_on", "nodes"):
+            if own and dependency in self._ids:
+                self._built.lineage.append(Lineage(self._ids[dependency], own))
 
     def _relate_tested(self, reference: TestedReference) -> None:
         own = self._ids.get(reference.from_node)
@@ -221,6 +226,21 @@ def _relation_id(target: str, ids: Mapping[str, str]) -> str:
     quoted = re.findall(r"'([^']+)'", target)
     wanted = quoted[-1].lower() if quoted else name.rpartition(".")[2]
     return next((i for i in ids.values() if i.rpartition(".")[2] == wanted), "")
+
+
+def _status(node: Node) -> Status:
+    if text(node, "deprecation_date"):
+        return "deprecated"
+    tags = {tag.lower() for tag in texts(node, "tags")}
+    return "certified" if "certified" in tags else "deprecated" if "deprecated" in tags else ""
+
+
+def _owner(node: Node) -> str:
+    for path in (("meta", "owner"), ("config", "meta", "owner")):
+        owner = text(node, *path) or text(node, *path, "name") or text(node, *path, "email")
+        if owner:
+            return owner
+    return text(node, "group")
 
 
 def _origin(node: Node) -> Origin:

@@ -13,6 +13,7 @@ from typing import Final
 
 from eagle_rag_lakehouse_bi.objects import Metric, Origin, Relationship, table_id
 from eagle_rag_lakehouse_bi.readers.lenient import Node, at, mapping, objects, text, texts
+from eagle_rag_lakehouse_bi.readers.structured import line_of
 
 #: Metrics may be made of metrics; a chain longer than this is a circle.
 _DEEPEST: Final = 10
@@ -24,6 +25,7 @@ class _Measure:
     aggregation: str
     expression: str
     time_dimension: str
+    non_additive: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +40,12 @@ class SemanticLayer:
     """Metrics and entities of a manifest.
 
     :param ids: ids of tables by dbt's unique ids.
+    :param file: where metrics stand that do not say it themselves.
     """
 
-    def __init__(self, manifest: Node, ids: Mapping[str, str]) -> None:
+    def __init__(self, manifest: Node, ids: Mapping[str, str], file: str = "") -> None:
         self._ids = ids
+        self._file = file
         self._metrics = {text(m, "name"): m for m in objects(manifest, "metrics")}
         self._measures: dict[str, _Measure] = {}
         self._tables: dict[str, str] = {}
@@ -93,7 +97,8 @@ class SemanticLayer:
             time_dimension=time_dimension,
             inputs=tuple(_inputs(parameters)),
             tables=tuple(dict.fromkeys(self._tables_of(node, _DEEPEST))),
-            origin=Origin(text(node, "original_file_path")),
+            non_additive=_non_additive(parameters, self._measures),
+            origin=Origin(text(node, "original_file_path") or self._file, line_of(node)),
         )
 
     def _read_model(self, model: Node) -> None:
@@ -109,6 +114,7 @@ class SemanticLayer:
                 text(measure, "agg"),
                 text(measure, "expr") or name,
                 text(measure, "agg_time_dimension") or default_time,
+                text(measure, "non_additive_dimension", "name"),
             )
         for entity in objects(model, "entities"):
             name = text(entity, "name")
@@ -168,7 +174,8 @@ class SemanticLayer:
 
 def _inputs(parameters: Node) -> Iterator[str]:
     """Names of the metrics a metric is made of."""
-    names = [_name_of(metric) for metric in objects(parameters, "metrics")]
+    metrics = at(parameters, "metrics")
+    names = [_name_of(metric) for metric in (metrics if isinstance(metrics, list) else ())]
     names += [_name_of(at(parameters, key)) for key in ("numerator", "denominator")]
     names.append(_name_of(at(parameters, "cumulative_type_params", "metric")))
     for key in ("base_metric", "conversion_metric"):
@@ -176,8 +183,17 @@ def _inputs(parameters: Node) -> Iterator[str]:
     yield from dict.fromkeys(name for name in names if name)
 
 
+def _non_additive(parameters: Node, measures: Mapping[str, _Measure]) -> str:
+    """The dimension a metric must not be summed over."""
+    own = text(parameters, "metric_aggregation_params", "non_additive_dimension", "name")
+    measure = measures.get(_name_of(at(parameters, "measure")))
+    return own or (measure.non_additive if measure else "")
+
+
 def _filter(node: Node) -> str:
     """The filter of a metric as text; its layout differs between versions."""
+    if plain := text(node, "filter"):
+        return plain
     where = [text(f, "where_sql_template") for f in objects(node, "filter", "where_filters")]
     legacy = [
         " ".join((text(f, "field"), text(f, "operator"), text(f, "value")))

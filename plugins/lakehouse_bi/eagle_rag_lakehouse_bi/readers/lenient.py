@@ -44,6 +44,28 @@ def scalars(node: Node, *path: str) -> tuple[str, ...]:
     return tuple(_clean(str(v)) for v in known if isinstance(v, str | int | float))
 
 
+def names(node: Node, *path: str) -> tuple[str, ...]:
+    """The strings at ``path``: a list of them, or one alone."""
+    return texts(node, *path) or tuple(filter(None, (text(node, *path),)))
+
+
+def named(node: Node) -> str:
+    """The name of an object.
+
+    :raises ValueError: it has none.
+    """
+    name = text(node, "name")
+    if not name:
+        raise ValueError("an object needs a name")
+    return name
+
+
+def flag(node: Node, *path: str) -> bool:
+    """Whether a truth value, or a word for one, stands at ``path``."""
+    value = at(node, *path)
+    return value is True or (isinstance(value, str) and value.lower() in ("true", "yes"))
+
+
 def at(node: Node, *path: str) -> Any:
     """Whatever stands at ``path``, ``None`` when there is nothing."""
     value: Any = node

@@ -12,6 +12,7 @@ import re
 from typing import Final
 
 from eagle_rag_lakehouse_bi.objects import Catalog
+from eagle_rag_lakehouse_bi.readers.encoding import decoded
 from eagle_rag_lakehouse_bi.readers.sql_statements import Reading, Statement, statements
 
 #: Words that give a dialect away. Others may read its scripts too, but misunderstand them.
@@ -55,6 +56,11 @@ _DEFINES: Final = re.compile(
 def defines_tables(sql: str) -> bool:
     """Whether a script holds a CREATE TABLE or CREATE VIEW statement."""
     return bool(_CREATES.search(sql))
+
+
+def read(data: bytes, name: str) -> Catalog:
+    """The catalog a script in a file defines."""
+    return read_sql_ddl(decoded(data), name)
 
 
 def read_sql_ddl(sql: str, name: str) -> Catalog:

@@ -6,16 +6,24 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
+from eagle_rag_lakehouse_bi.builder import CatalogBuilder
 from eagle_rag_lakehouse_bi.objects import (
     Catalog,
-    CatalogBuilder,
     Column,
+    Lineage,
     Origin,
-    Problem,
     Relationship,
     Table,
     table_id,
+)
+from eagle_rag_lakehouse_bi.readers.conditions import resolved
+from eagle_rag_lakehouse_bi.readers.query_joins import (
+    QueryFacts,
+    joins_of,
+    mined_relationships,
+    tables_of,
 )
 from eagle_rag_lakehouse_bi.readers.sql_statements import Reading, Statement
 
@@ -28,6 +36,8 @@ class DdlReader:
     def __init__(self, file: str) -> None:
         self._file = file
         self._built = CatalogBuilder()
+        self._sources: list[tuple[str, str]] = []
+        self._joins: list[QueryFacts] = []
 
     def read(self, reading: Reading, statement: Statement) -> None:
         tree = reading.tree
@@ -42,7 +52,7 @@ class DdlReader:
         """Note a statement that no dialect reads."""
         head = " ".join(statement.code.split()[:_HEAD_WORDS])
         message = f"Line {statement.line}: “{head} …” could not be read."
-        self._built.problems.append(Problem(message, statement.code))
+        self._built.problem(message, statement.code)
 
     def catalog(self, format: str) -> Catalog:
         """What was collected; references to tables of the script take their full names."""
@@ -50,15 +60,28 @@ class DdlReader:
         relationships = [
             replace(
                 r,
-                to_table=_resolved(r.to_table, known),
-                from_table=_resolved(r.from_table, known),
+                to_table=resolved(r.to_table, known),
+                from_table=resolved(r.from_table, known),
             )
             for r in self._built.relationships
         ]
         complete = CatalogBuilder(tables=known, problems=self._built.problems)
         for relationship in relationships:
             complete.relate(self._with_target_columns(relationship))
+        for source, target in self._sources:
+            complete.lineage.append(Lineage(resolved(source, known), target))
+        for join in self._mined():
+            complete.relate(join)
         return complete.build(self._file, format)
+
+    def _mined(self) -> Iterator[Relationship]:
+        """Joins of views that no key declares."""
+        known = self._built.tables
+        declared = {frozenset((r.from_table, r.to_table)) for r in self._built.relationships}
+        for join in mined_relationships(self._joins, Origin(self._file)):
+            left, right = resolved(join.from_table, known), resolved(join.to_table, known)
+            if frozenset((left, right)) not in declared:
+                yield replace(join, from_table=left, to_table=right)
 
     def _read_create(self, tree: exp.Create, dialect: str, statement: Statement) -> None:
         target = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
@@ -81,11 +104,22 @@ class DdlReader:
             origin=Origin(self._file, statement.line),
         )
         self._built.add_table(table)
+        if query:
+            self._read_query(table.id, query)
         for column in parts:
             if isinstance(column, exp.ColumnDef):
                 for reference in column.find_all(exp.Reference):
                     self._relate(table.id, (column.name,), reference, "", statement)
         self._read_foreign_keys(table.id, constraints, statement)
+
+    def _read_query(self, own: str, query: exp.Query) -> None:
+        """What a view is made from, and how it joins it."""
+        self._sources += [(source, own) for source in tables_of(query)]
+        try:
+            self._joins.append(QueryFacts((), frozenset(joins_of(query)), ""))
+        except (SqlglotError, RecursionError):
+            # The view stays; only its joins are unknown.
+            return
 
     def _read_alter(self, tree: exp.Alter, statement: Statement) -> None:
         if not isinstance(tree.this, exp.Table):
@@ -99,7 +133,7 @@ class DdlReader:
         ]
         self._read_foreign_keys(own, added, statement)
         key = _primary_key([], added)
-        table = self._built.tables.get(_resolved(own, self._built.tables))
+        table = self._built.tables.get(resolved(own, self._built.tables))
         if key and table:
             self._built.tables[table.id] = replace(table, primary_key=key)
 
@@ -107,12 +141,12 @@ class DdlReader:
         text = tree.expression.name if tree.expression else ""
         target = tree.this
         if isinstance(target, exp.Table):
-            table = self._built.tables.get(_resolved(_id(target), self._built.tables))
+            table = self._built.tables.get(resolved(_id(target), self._built.tables))
             if table:
                 self._built.tables[table.id] = replace(table, description=text)
         elif isinstance(target, exp.Column):
             own = table_id(target.table, target.db, target.catalog)
-            table = self._built.tables.get(_resolved(own, self._built.tables))
+            table = self._built.tables.get(resolved(own, self._built.tables))
             if table:
                 columns = tuple(
                     replace(c, description=text) if c.name.lower() == target.name.lower() else c
@@ -243,11 +277,3 @@ def _table_comment(tree: exp.Create) -> str:
 
 def _id(table: exp.Table) -> str:
     return table_id(table.name, table.db, table.catalog)
-
-
-def _resolved(wanted: str, known: dict[str, Table]) -> str:
-    """The id of the table meant: the name as written, or the only one that ends with it."""
-    if wanted in known:
-        return wanted
-    ending = [i for i in known if i.endswith(f".{wanted}") or wanted.endswith(f".{i}")]
-    return ending[0] if len(ending) == 1 else wanted

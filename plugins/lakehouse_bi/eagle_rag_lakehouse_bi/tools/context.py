@@ -1,4 +1,4 @@
-"""The pack's MCP tools."""
+"""The tool that gathers what a question about data needs."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from eagle_rag_core.plugins import register_mcp_tool
 from eagle_rag_core.plugins.parameters import DocumentIds, KbName
 from eagle_rag_lakehouse_bi.answers import SemanticContext
 from eagle_rag_lakehouse_bi.context import ContextFinder, ContextQuestion
+from eagle_rag_lakehouse_bi.tools.parameters import NAMESPACE, MaxTokens
 
-NAMESPACE: Final = "lakehouse_bi"
 _DESCRIPTION: Final = """\
 Finds what is needed to write SQL for a question about data: tables with their columns, types, \
 keys and descriptions, the joins among them, and defined metrics with their formulas, read from \
-the ingested dbt manifests and SQL schema scripts. It describes data and never connects to a \
-database, executes SQL or returns rows. Tables come best match first; tables that only join \
+the ingested catalog files, semantic models and query logs. It describes data and never connects \
+to a database, executes SQL or returns rows. Tables come best match first; tables that only join \
 others are marked joined. verdict is answerable when most words of the question name something \
 in the returned tables and these can be joined, partial when only some do, no_match when none \
 does (nothing is returned then); unmatched_words lists the others, often values such as city \
@@ -46,10 +46,7 @@ def query_semantic_context_tool(finder: ContextFinder) -> Callable[..., Semantic
         kb_name: KbName = "",
         document_ids: DocumentIds = (),
         max_tables: Annotated[int, Field(ge=1, le=30, description="Most tables to return.")] = 8,
-        max_tokens: Annotated[
-            int,
-            Field(ge=500, le=16000, description="Largest size of the answer, in tokens."),
-        ] = 6000,
+        max_tokens: MaxTokens = 6000,
     ) -> SemanticContext:
         return finder.answer(
             ContextQuestion(

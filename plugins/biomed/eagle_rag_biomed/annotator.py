@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Final, Literal
 
 from eagle_rag_biomed.abbreviations import definitions
-from eagle_rag_biomed.assertion import AFFIRMED, Assertion, Sentences
-from eagle_rag_biomed.vocabulary import Concept, Vocabulary
+from eagle_rag_biomed.assertion import AFFIRMED, Assertion, Assertions
+from eagle_rag_biomed.concepts import Concept, ConceptType
+from eagle_rag_biomed.names import key_of
+from eagle_rag_biomed.scanning import NameMatch
+from eagle_rag_biomed.stopterms import StopTerms
+from eagle_rag_biomed.tokens import Tokens, is_word_character
+from eagle_rag_biomed.variants import variants
+from eagle_rag_biomed.vocabulary import Vocabulary
+
+Method = Literal["dictionary", "abbreviation", "pattern"]
+
+#: Meanings of names kept at hand.
+_REMEMBERED: Final = 20_000
+_BINOMIAL: Final = re.compile(r"[A-Z][a-z]+ [a-z]{3,}(?:-[a-z]+)?")
+#: Names up to this length are taken for acronyms when they are ambiguous.
+_LONGEST_ACRONYM: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,27 +31,50 @@ class Mention:
     """A name of a concept in a text: ``text[start:end] == surface``.
 
     :param candidates: what it may stand for, several when the name is ambiguous in its document.
-    :param method: found by the vocabulary's names, or as an abbreviation the document defines.
+    :param method: found by the vocabulary's names, as an abbreviation the document defines, or
+        by the way variants are written.
+    :param long_form: of an abbreviation, as the document defines it.
     """
 
     start: int
     end: int
     surface: str
     candidates: tuple[Concept, ...]
-    method: Literal["dictionary", "abbreviation"] = "dictionary"
+    method: Method = "dictionary"
     assertion: Assertion = AFFIRMED
+    long_form: str = ""
 
     @property
     def concept(self) -> Concept | None:
         """The concept it stands for, ``None`` when it is ambiguous."""
         return self.candidates[0] if len(self.candidates) == 1 else None
 
+    @property
+    def type(self) -> ConceptType | None:
+        """The type of what it stands for, ``None`` when its candidates disagree."""
+        types = {c.type for c in self.candidates}
+        return self.candidates[0].type if len(types) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Sense:
+    """What an abbreviation stands for in a document; nothing when it is unknown."""
+
+    concepts: tuple[Concept, ...]
+    long_form: str
+
 
 class Annotator:
-    """Annotates texts with the concepts of one vocabulary."""
+    """Annotates texts with the concepts of one vocabulary.
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    :param stop_terms: names of the vocabulary that are not looked for in texts.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, stop_terms: StopTerms | None = None) -> None:
         self.vocabulary = vocabulary
+        self.stop_terms = stop_terms or StopTerms({})
+        self._finder = vocabulary.finder(self._passes)
+        self._meanings: dict[tuple[str, tuple[int, ...]], tuple[Concept, ...]] = {}
 
     def annotate(self, text: str) -> list[Mention]:
         """The mentions in ``text`` as one document, in order and without overlaps.
@@ -45,49 +82,161 @@ class Annotator:
         Abbreviations the text defines, and ambiguous names of which one sense is mentioned
         unambiguously elsewhere, are resolved over the whole text.
         """
+        tokens = Tokens(text)
         named = [
-            Mention(m.start, m.end, text[m.start : m.end], m.targets)
-            for m in self.vocabulary.index.matches(text)
+            Mention(m.start, m.end, surface, self._meant(surface, m))
+            for m in self._finder.matches(tokens)
+            if (surface := text[m.start : m.end])
         ]
-        mentions = _one_sense_each(self._with_abbreviations(text, named))
-        sentences = Sentences(text)
-        return [replace(m, assertion=sentences.assertion(m.start, m.end)) for m in mentions]
+        patterns = [
+            Mention(v.start, v.end, text[v.start : v.end], (v.concept,), "pattern")
+            for v in variants(tokens)
+        ]
+        known = _without_overlaps([*patterns, *named]) if patterns else named
+        mentions = _one_sense_each(self._with_abbreviations(text, known))
+        if not mentions:
+            return []
+        assertions = Assertions(tokens)
+        return [
+            replace(m, assertion=found)
+            if (found := assertions.of(m.start, m.end)) is not AFFIRMED
+            else m
+            for m in mentions
+        ]
+
+    def _passes(self, key: str, concept: int) -> bool:
+        return not self.stop_terms.stops(key, self.vocabulary.type_of(concept))
+
+    def _meant(self, surface: str, match: NameMatch) -> tuple[Concept, ...]:
+        """The concepts a match may mean: a preferred name of one is rarely meant as a synonym.
+
+        Acronyms are an exception between types, where a preferred name proves nothing.
+        """
+        meaning = (surface, match.concepts)
+        known = self._meanings.get(meaning)
+        if known is None:
+            if len(self._meanings) > _REMEMBERED:
+                self._meanings.clear()
+            known = self._meanings[meaning] = self.one_of(surface, self._chosen(match))
+        return known
+
+    def one_of(self, surface: str, concepts: tuple[Concept, ...]) -> tuple[Concept, ...]:
+        """The one of several concepts that is meant, where that can be told.
+
+        It is the one whose label is the surface, where plurals are another's ("pyridines" and
+        "pyridine"), or the one that all others are kinds of. For acronyms a label proves nothing.
+        Of concepts of one type and label it is the first: they are one thing that several
+        terminologies list.
+        """
+        if len(concepts) < 2:
+            return concepts
+        written = surface.casefold()
+        spelled = tuple(c for c in concepts if c.label.casefold() == written)
+        if spelled and not surface.isupper():
+            concepts = spelled
+        if len({(c.type, c.label.casefold()) for c in concepts}) == 1:
+            return concepts[:1]
+        for concept in concepts:
+            others = (c.curie for c in concepts if c is not concept)
+            if all(concept.curie in self.vocabulary.ancestors(curie) for curie in others):
+                return (concept,)
+        return concepts
+
+    def _chosen(self, match: NameMatch) -> tuple[Concept, ...]:
+        concepts = match.concepts
+        if len(concepts) > 1 and match.labelled:
+            type_of = self.vocabulary.type_of
+            labelled = {type_of(n) for n in match.labelled}
+            acronym = " " not in match.key and len(match.key) <= _LONGEST_ACRONYM
+            concepts = tuple(
+                n
+                for n in concepts
+                if n in match.labelled or (acronym and type_of(n) not in labelled)
+            )
+        return tuple(self.vocabulary.concepts[n] for n in concepts)
 
     def _with_abbreviations(self, text: str, named: list[Mention]) -> list[Mention]:
         """``named`` as the abbreviations defined in ``text`` correct and complete it."""
-        senses = self._defined_senses(text)
+        senses = _genus_abbreviations(named)
+        senses.update(self._defined_senses(text))
         if not senses:
             return named
         known = [m for m in named if _short_key(m.surface) not in senses]
-        pattern = "|".join(re.escape(s) for s in sorted(senses, key=len, reverse=True))
         abbreviated = [
-            Mention(m.start(), m.end(), m.group(), senses[m.group(1)], "abbreviation")
-            for m in re.finditer(rf"(?<!\w)({pattern})s?(?!\w)", text)
-            if senses[m.group(1)]
+            Mention(
+                start,
+                end,
+                text[start:end],
+                sense.concepts,
+                "abbreviation",
+                long_form=sense.long_form,
+            )
+            for short, sense in senses.items()
+            if sense.concepts
+            for start, end in _occurrences(short, text)
         ]
         return _without_overlaps([*known, *abbreviated])
 
-    def _defined_senses(self, text: str) -> dict[str, tuple[Concept, ...]]:
+    def _defined_senses(self, text: str) -> dict[str, _Sense]:
         """What the abbreviations defined in ``text`` stand for; nothing when it is unknown.
 
         The concept the long form names; else, of what the vocabulary knows the short form as,
         the concepts the long form mentions; else genes, whose symbols are often explained by
         words that are no name.
         """
-        senses: dict[str, tuple[Concept, ...]] = {}
+        senses: dict[str, _Sense] = {}
         for short, long in definitions(text):
-            index = self.vocabulary.index
-            named = index.lookup(long)
-            listed = index.lookup(short)
+            named = self._named(long)
+            listed = self.vocabulary.by_name(short)
             if not named and listed:
-                mentioned = {c for m in index.matches(long) for c in m.targets}
+                matches = self._finder.matches(Tokens(long))
+                mentioned = {self.vocabulary.concepts[n] for m in matches for n in m.concepts}
                 named = tuple(c for c in listed if c in mentioned) or tuple(
                     c for c in listed if c.type == "gene"
                 )
             elif not named and not listed:
                 continue
-            senses.setdefault(short, named)
+            senses.setdefault(short, _Sense(named, long))
         return senses
+
+    def _named(self, long: str) -> tuple[Concept, ...]:
+        """The concepts a long form names as a whole."""
+        key = key_of(long)
+        return tuple(
+            c for c in self.vocabulary.by_name(long) if not self.stop_terms.stops(key, c.type)
+        )
+
+
+def _genus_abbreviations(named: Iterable[Mention]) -> dict[str, _Sense]:
+    """Species of the document by their names with the genus abbreviated: "B. napus"."""
+    found: dict[str, set[Concept]] = {}
+    for mention in named:
+        concept = mention.candidates[0]
+        if concept.type == "species" and mention.concept and _BINOMIAL.fullmatch(mention.surface):
+            genus, _, species = mention.surface.partition(" ")
+            found.setdefault(f"{genus[0]}. {species}", set()).add(concept)
+    return {
+        short: _Sense(tuple(concepts), next(iter(concepts)).label)
+        for short, concepts in found.items()
+        if len(concepts) == 1
+    }
+
+
+def _occurrences(short: str, text: str) -> Iterator[tuple[int, int]]:
+    """Where ``short`` or its plural stands in ``text`` as a word."""
+    start = text.find(short)
+    while start >= 0:
+        end = start + len(short)
+        if text.startswith("s", end):
+            end += 1
+        before, after = text[start - 1 : start], text[end : end + 1]
+        if not (before and _is_word(before)) and not (after and _is_word(after)):
+            yield start, end
+        start = text.find(short, start + 1)
+
+
+def _is_word(character: str) -> bool:
+    return character == "_" or is_word_character(character)
 
 
 def _short_key(surface: str) -> str:
@@ -108,10 +257,13 @@ def _without_overlaps(mentions: Iterable[Mention]) -> list[Mention]:
 
 def _one_sense_each(mentions: Sequence[Mention]) -> list[Mention]:
     """Ambiguous mentions narrowed to the one sense that the text mentions unambiguously."""
-    certain = {m.concept for m in mentions if m.concept}
+    if all(len(m.candidates) == 1 for m in mentions):
+        return list(mentions)
+    certain = {m.concept.curie for m in mentions if m.concept}
     return [
         replace(m, candidates=narrowed)
-        if len(narrowed := tuple(c for c in m.candidates if c in certain)) == 1
+        if len(m.candidates) > 1
+        and len(narrowed := tuple(c for c in m.candidates if c.curie in certain)) == 1
         else m
         for m in mentions
     ]

@@ -57,8 +57,8 @@ class Evidence:
 class Entity:
     """An entity that the library mentions.
 
-    :param relation: ``named`` by the query, or ``related``: mentioned in the passages that
-        answer the query.
+    :param relation: ``named`` by the query, a ``kind`` of what it names, or ``related``:
+        mentioned in the passages that answer the query.
     :param documents: how many documents mention it, within scope and filters; ``mentions``
         counts the mentions themselves, ``negated`` those that are negated.
     """
@@ -66,7 +66,7 @@ class Entity:
     curie: str
     label: str
     type: str
-    relation: Literal["named", "related"]
+    relation: Literal["named", "kind", "related"]
     documents: int
     mentions: int
     negated: int

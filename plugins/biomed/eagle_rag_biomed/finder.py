@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -16,18 +16,23 @@ from eagle_rag_biomed.answers import (
     UnlinkedName,
     ZeroResultReason,
 )
+from eagle_rag_biomed.assertion import AssertionStatus
+from eagle_rag_biomed.closure import kinds_in_library
+from eagle_rag_biomed.concepts import Concept, ConceptType
 from eagle_rag_biomed.linking import LinkedQuery, Linker, Named
-from eagle_rag_biomed.vocabulary import ConceptType
 from eagle_rag_core.plugins import PackContext
 from eagle_rag_core.types import FieldValue, Hit, Record
 
-AssertionFilter = Literal["any", "affirmed", "negated"]
+AssertionFilter = Literal["any"] | AssertionStatus
+Relation = Literal["named", "kind", "related"]
 
 #: Related entities are read from so many passages.
 _PASSAGES: Final = 10
 #: No passage has more mentions than this, near enough.
 _MENTIONS_PER_PASSAGE: Final = 200
 _SNIPPET: Final = 240
+#: Records that the counts of some entities are made from: one per entity and document.
+_MOST_ENTITY_RECORDS: Final = 100_000
 
 _Where = dict[str, FieldValue | Sequence[FieldValue]]
 
@@ -41,6 +46,7 @@ class EntityQuestion:
     kb_name: str = ""
     document_ids: tuple[str, ...] = ()
     assertion: AssertionFilter = "any"
+    relation: Literal["exact", "kinds"] = "exact"
     limit: int = 10
     evidence_per_entity: int = 2
 
@@ -52,14 +58,24 @@ class _Candidate:
     curie: str
     label: str
     type: str
-    relation: Literal["named", "related"]
+    relation: Relation
     mentions: list[Record]
+
+
+@dataclass(slots=True)
+class _Tally:
+    """How often an entity is mentioned, of what the filters leave."""
+
+    documents: int = 0
+    mentions: int = 0
+    negated: int = 0
 
 
 class EntityFinder:
     """Answers entity questions from the records of the library.
 
-    Entities the query names come first, in its order. Then those mentioned in the passages that
+    Entities the query names come first, in its order, and where they are asked for the kinds of
+    them. Then those mentioned in the passages that
     answer it, the ones of better-ranked passages first; where the query names entities, only
     passages that mention one of them count.
     """
@@ -74,28 +90,35 @@ class EntityFinder:
         matching = [c for c in candidates if not question.types or c.type in question.types]
         entities: list[Entity] = []
         truncated = False
-        for candidate in matching:
-            if len(entities) == question.limit:
-                truncated = True
+        for some in _parts(matching, question.limit):
+            tallies = self._tallies(question, some)
+            for candidate in some:
+                if len(entities) == question.limit:
+                    truncated = True
+                    break
+                if tally := tallies.get(candidate.curie):
+                    entities.append(self._entity(question, candidate, tally))
+            if truncated:
                 break
-            if entity := self._entity(question, candidate):
-                entities.append(entity)
-        vocabulary = self._linker.vocabulary
         return EntityAnswer(
             query=question.query,
-            linked=[_linked_name(n) for n in linked.linked],
-            ambiguous=[_unlinked_name(n) for n in linked.ambiguous],
-            unresolved=[_unlinked_name(n) for n in linked.unresolved],
+            linked=[linked_name(n) for n in linked.linked],
+            ambiguous=[unlinked_name(n) for n in linked.ambiguous],
+            unresolved=[unlinked_name(n) for n in linked.unresolved],
             entities=entities,
             zero_result_reason="" if entities else self._reason(question, linked, candidates),
             truncated=truncated,
-            vocabulary=f"{vocabulary.name}, version {vocabulary.version}",
+            vocabulary=self._linker.vocabulary.described,
         )
 
     def _candidates(self, question: EntityQuestion, linked: LinkedQuery) -> list[_Candidate]:
         candidates = {
             c.curie: _Candidate(c.curie, c.label, c.type, "named", []) for c in linked.concepts
         }
+        if question.relation == "kinds":
+            for concept in linked.concepts:
+                for kind in self._kinds(question, concept):
+                    candidates.setdefault(kind.curie, kind)
         named = set(candidates)
         hits = self._ctx.search.text(
             question.query,
@@ -116,7 +139,18 @@ class EntityFinder:
                 candidate.mentions.append(mention)
         related = [c for c in candidates.values() if c.relation == "related"]
         related.sort(key=lambda c: (-scores[c.curie], c.label))
-        return [*(c for c in candidates.values() if c.relation == "named"), *related]
+        return [*(c for c in candidates.values() if c.relation != "related"), *related]
+
+    def _kinds(self, question: EntityQuestion, concept: Concept) -> Iterator[_Candidate]:
+        """The entities of the library that are kinds of ``concept``."""
+        for curie in kinds_in_library(
+            self._ctx,
+            concept.curie,
+            kb_name=question.kb_name,
+            document_ids=question.document_ids,
+        ):
+            if kind := self._linker.vocabulary.by_id(curie):
+                yield _Candidate(curie, kind.label, kind.type, "kind", [])
 
     def _mentions_by_passage(
         self, question: EntityQuestion, hits: Sequence[Hit]
@@ -134,43 +168,53 @@ class EntityFinder:
                 by_passage[mention.node_id].append(mention)
         return by_passage
 
-    def _entity(self, question: EntityQuestion, candidate: _Candidate) -> Entity | None:
-        """The candidate with its counts and evidence, ``None`` when the filters leave nothing."""
-        entity_where: _Where = {"curie": candidate.curie}
-        mention_where: _Where = {"curie": candidate.curie}
-        if question.assertion != "any":
-            entity_where["assertions"] = question.assertion
-            mention_where["assertion"] = question.assertion
-        documents = self._count(question, "entity", entity_where)
-        if not documents:
-            return None
-        mentions = self._count(question, "mention", mention_where)
+    def _entity(self, question: EntityQuestion, candidate: _Candidate, tally: _Tally) -> Entity:
         return Entity(
             curie=candidate.curie,
             label=candidate.label,
             type=candidate.type,
             relation=candidate.relation,
-            documents=documents,
-            mentions=mentions,
-            negated=self._negated(question, candidate.curie, mentions),
-            evidence=self._evidence(question, candidate, mention_where),
+            documents=tally.documents,
+            mentions=tally.mentions,
+            negated=tally.negated,
+            evidence=self._evidence(question, candidate),
         )
 
-    def _negated(self, question: EntityQuestion, curie: str, mentions: int) -> int:
-        """How many of the counted mentions are negated."""
-        if question.assertion == "any":
-            return self._count(question, "mention", {"curie": curie, "assertion": "negated"})
-        return mentions if question.assertion == "negated" else 0
+    def _tallies(
+        self, question: EntityQuestion, candidates: Sequence[_Candidate]
+    ) -> dict[str, _Tally]:
+        """Counts of the candidates that the filters leave, all read at once."""
+        where: _Where = {"curie": [c.curie for c in candidates]}
+        if question.assertion != "any":
+            where["assertions"] = question.assertion
+        tallies: defaultdict[str, _Tally] = defaultdict(_Tally)
+        for record in self._ctx.records.find(
+            "entity",
+            where,
+            kb_name=question.kb_name,
+            document_ids=question.document_ids,
+            limit=_MOST_ENTITY_RECORDS,
+        ):
+            by_assertion: Mapping[str, int] = record.data["by_assertion"]
+            counted = by_assertion
+            if question.assertion != "any":
+                counted = {question.assertion: by_assertion[question.assertion]}
+            tally = tallies[record.fields["curie"]]
+            tally.documents += 1
+            tally.mentions += sum(counted.values())
+            tally.negated += counted.get("negated", 0)
+        return dict(tallies)
 
     def _count(self, question: EntityQuestion, kind: str, where: _Where) -> int:
         return self._ctx.records.count(
             kind, where, kb_name=question.kb_name, document_ids=question.document_ids
         )
 
-    def _evidence(
-        self, question: EntityQuestion, candidate: _Candidate, where: _Where
-    ) -> list[Evidence]:
+    def _evidence(self, question: EntityQuestion, candidate: _Candidate) -> list[Evidence]:
         """One mention of each of several passages, those that answer the query first."""
+        where: _Where = {"curie": candidate.curie}
+        if question.assertion != "any":
+            where["assertion"] = question.assertion
         wanted = question.evidence_per_entity
         if not wanted:
             return []
@@ -202,8 +246,8 @@ class EntityFinder:
 
 
 def _related(mention: Record) -> _Candidate:
-    fields = mention.fields
-    return _Candidate(fields["curie"], fields["label"], fields["type"], "related", [])
+    data = mention.data
+    return _Candidate(mention.fields["curie"], data["label"], data["type"], "related", [])
 
 
 def _evidence(mention: Record, hit: Hit) -> Evidence:
@@ -213,7 +257,7 @@ def _evidence(mention: Record, hit: Hit) -> Evidence:
         kb_name=hit.kb_name,
         title=hit.title,
         page=hit.page,
-        surface=mention.fields["surface"],
+        surface=mention.data["surface"],
         assertion=mention.fields["assertion"],
         text=_snippet(hit, mention),
     )
@@ -232,10 +276,16 @@ def _snippet(hit: Hit, mention: Record) -> str:
     return snippet.strip()
 
 
-def _linked_name(named: Named) -> LinkedName:
+def linked_name(named: Named) -> LinkedName:
+    """A part of a query that names one concept, as answers show it."""
     concept = named.concepts[0]
     return LinkedName(named.text, concept.curie, concept.label, concept.type)
 
 
-def _unlinked_name(named: Named) -> UnlinkedName:
+def unlinked_name(named: Named) -> UnlinkedName:
+    """A part of a query that names no one concept, as answers show it."""
     return UnlinkedName(named.text, [ConceptRef(c.curie, c.label, c.type) for c in named.concepts])
+
+
+def _parts(candidates: Sequence[_Candidate], size: int) -> Iterator[Sequence[_Candidate]]:
+    return (candidates[i : i + size] for i in range(0, len(candidates), size))

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Final
+from typing import Final, Literal
 
 from eagle_rag_biomed.annotator import Annotator, Mention
-from eagle_rag_biomed.vocabulary import Concept
+from eagle_rag_biomed.concepts import Concept, ConceptType
+from eagle_rag_biomed.names import key_of
 
-_CURIE: Final = re.compile(r"\b[A-Za-z]{2,12}:[A-Za-z0-9_]+\b")
+_CURIE: Final = re.compile(r"\b(?:[A-Za-z]{2,12}:){1,2}[A-Za-z0-9_]+\b")
 _LIST_SEPARATOR: Final = re.compile(r"[,;\n\"]|\s(?:and|or|vs\.?|versus)\s", re.IGNORECASE)
 _WORD: Final = re.compile(r"[^\W_][\w-]*")
 _OUTER_PUNCTUATION: Final = " \t.?!:'()[]"
@@ -29,6 +30,30 @@ class Named:
 
     text: str
     concepts: tuple[Concept, ...]
+
+
+Match = Literal["identifier", "label", "synonym", "other_case", "part", "spelling"]
+#: How sure a match is of its kind, 0..1.
+_SCORES: Final[dict[Match, float]] = {
+    "identifier": 1.0,
+    "label": 1.0,
+    "synonym": 0.9,
+    "other_case": 0.8,
+    "part": 0.6,
+    "spelling": 0.5,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """A concept that a term may stand for, and how it does."""
+
+    concept: Concept
+    match: Match
+
+    @property
+    def score(self) -> float:
+        return _SCORES[self.match]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +97,47 @@ class Linker:
                 unresolved.setdefault(text.casefold(), Named(text, similar))
         return replace(self._link(query, mentions), unresolved=tuple(unresolved.values()))
 
+    def resolve(self, term: str, types: Sequence[ConceptType] = ()) -> list[Resolution]:
+        """The concepts that ``term`` as a whole may stand for, the surest first.
+
+        Names in another case, parts of the term and similar spellings count only where nothing
+        fits better.
+
+        :param types: only concepts of these; empty for all.
+        """
+        for tier in (self._exact, self._in_other_case, self._parts, self._similar):
+            found: dict[str, Resolution] = {}
+            for resolution in tier(term.strip()):
+                if not types or resolution.concept.type in types:
+                    found.setdefault(resolution.concept.curie, resolution)
+            if found:
+                return sorted(found.values(), key=lambda r: -r.score)
+        return []
+
+    def _exact(self, term: str) -> Iterator[Resolution]:
+        if concept := self.vocabulary.by_id(term):
+            yield Resolution(concept, "identifier")
+        for concept in self.vocabulary.by_name(term):
+            label = key_of(concept.label) == key_of(term)
+            yield Resolution(concept, "label" if label else "synonym")
+
+    def _in_other_case(self, term: str) -> Iterator[Resolution]:
+        for concept in self.vocabulary.by_name_in_any_case(term):
+            yield Resolution(concept, "other_case")
+
+    def _parts(self, term: str) -> Iterator[Resolution]:
+        for mention in self._annotator.annotate(term):
+            whole = mention.surface == term
+            for concept in mention.candidates:
+                yield Resolution(concept, "label" if whole else "part")
+
+    def _similar(self, term: str) -> Iterator[Resolution]:
+        for concept in self.vocabulary.similar(term):
+            yield Resolution(concept, "spelling")
+
     def _link(self, query: str, mentions: Sequence[Mention]) -> LinkedQuery:
+        if whole := self._whole(query):
+            return LinkedQuery((Named(query.strip(), (whole,)),), ())
         identified = [
             Named(m.group(), (concept,))
             for m in _CURIE.finditer(query)
@@ -86,6 +151,18 @@ class Linker:
             else:
                 ambiguous.setdefault(mention.surface, Named(mention.surface, mention.candidates))
         return LinkedQuery(tuple(linked.values()), tuple(ambiguous.values()))
+
+    def _whole(self, query: str) -> Concept | None:
+        """The one concept that a query of nothing but a name names.
+
+        Whoever asks for a name means it: it may be a word in texts, and be in another case.
+        """
+        name = query.strip(_OUTER_PUNCTUATION)
+        for found in (self.vocabulary.by_name(name), self.vocabulary.by_name_in_any_case(name)):
+            named = self._annotator.one_of(name, found)
+            if named:
+                return named[0] if len(named) == 1 else None
+        return None
 
     def _unlinked(self, query: str, mentions: Sequence[Mention]) -> Iterator[str]:
         """Identifiers, list items and words of ``query`` outside of what is linked."""

@@ -1,170 +1,216 @@
-"""Finding names in text: the longest match over tokens."""
+"""Finding names in text: the longest match over tokens, in a compact trie.
+
+A :class:`NameTable` holds any number of names as bytes: a marisa trie of their keys and one
+fixed slot per key. Compiled vocabularies map it from a file, small ones build it in memory.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+import struct
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Final, Generic, TypeVar
+from typing import Final, NamedTuple, Protocol
 
-from eagle_rag_biomed.tokens import Token, compact, singular, tokenize
+from eagle_rag_biomed.name_rules import (
+    CASE_BITS,
+    CaseRule,
+    case_fits,
+    case_mask,
+    gaps_fit,
+    tight_gaps,
+)
+from eagle_rag_biomed.tokens import Tokens, singular
+from eagle_rag_biomed.tries import KeyTrie, key_trie
 
-T = TypeVar("T")
+#: A posting is two words: concept number, flags and case rule; case mask and tight gaps. With
+#: _MANY a slot is instead the first of its postings in the overflow, and how many there are.
+_SLOT: Final = struct.Struct("<II")
+_CASE_RULE: Final = 3
+_LABEL: Final = 4
+_MANY: Final = 8
+_FLAG_BITS: Final = 4
 
-_PARAGRAPH: Final = re.compile(r"\n[ \t]*\n")
-#: Between the words of a name stand a space, a hyphen, or a line break with its indentation.
-_WIDEST_GAP: Final = 20
-#: A line with at least so many letters is in capitals when nearly all of them are.
-_CAPITALS_LINE_LETTERS: Final = 12
-_CAPITALS_SHARE: Final = 0.9
-#: In a line of capitals, exact-case names up to this length may be plain words ("ALL", "MET").
-_WORDLIKE_ACRONYM: Final = 3
-#: Elsewhere, up to this length an all-capitals spelling of a common word is another word ("CAT").
-_SHORT_WORD: Final = 4
+#: No longer key is looked for, in characters.
+LONGEST_KEY: Final = 96
 
 
-@dataclass(frozen=True, slots=True)
-class _Name(Generic[T]):
-    """A name of ``target``.
+class Posting(NamedTuple):
+    """One concept that a key names.
 
-    :param spaced: for each gap between its tokens, whether white space may stand there in text.
+    :param concept: its number in the vocabulary.
+    :param label: the name is the concept's preferred one.
     """
 
-    target: T
-    text: str
-    exact_case: bool
-    spaced: tuple[bool, ...]
+    concept: int
+    mask: int
+    tight: int
+    rule: CaseRule
+    label: bool
 
 
 @dataclass(frozen=True, slots=True)
-class NameMatch(Generic[T]):
-    """Names found at ``start``..``end``; several targets when they are ambiguous."""
+class Name:
+    """A name of concept number ``concept``."""
 
-    start: int
-    end: int
-    targets: tuple[T, ...]
+    text: str
+    concept: int
+    rule: CaseRule
+    label: bool = False
 
 
-class NameIndex(Generic[T]):
+class Names(Protocol):
+    """Names to be looked up, and to be looked for in texts; :class:`NameTable` says how."""
+
+    def __len__(self) -> int: ...
+
+    def postings(self, key: str) -> list[Posting]: ...
+
+    def lookup(self, text: str) -> list[Posting]: ...
+
+    def beginning(self, text: str) -> list[tuple[str, int]]: ...
+
+    def has_longer(self, text: str) -> bool: ...
+
+    def fitting(self, number: int, surface: str, *, in_capitals: bool) -> list[Posting]: ...
+
+
+class NameTable:
     """Names by their tokens.
 
     A text matches a name when it has the same tokens (hyphens, spaces and line breaks between
-    them are alike), a plural ending on the last one aside. Names with ``exact_case`` match in
-    their own case only.
+    them are alike), a plural ending on the last one aside, and is written in the case the
+    name's rule allows.
+
+    :param slots: one per key of the trie, in the order of its ids.
+    :param overflow: postings of the keys that name several concepts.
     """
 
-    def __init__(self) -> None:
-        self._names: dict[tuple[str, ...], list[_Name[T]]] = {}
-        self._longest: dict[str, int] = {}
+    def __init__(self, trie: KeyTrie, slots: memoryview, overflow: memoryview) -> None:
+        self._trie = trie
+        self._slots = slots
+        self._overflow = overflow
 
-    def add(self, name: str, target: T, *, exact_case: bool) -> None:
-        tokens = tokenize(name)
-        if not tokens:
-            raise ValueError("a name needs at least one letter, digit or sign")
-        spaced = tuple(left.end < right.start for left, right in pairwise(tokens))
-        key = _key(tokens)
-        self._names.setdefault(key, []).append(_Name(target, name, exact_case, spaced))
-        self._longest[key[0]] = max(self._longest.get(key[0], 0), len(key))
+    def __len__(self) -> int:
+        return len(self._trie)
 
-    def lookup(self, text: str) -> tuple[T, ...]:
-        """What ``text`` as a whole may stand for."""
-        stripped = text.strip()
-        tokens = tokenize(stripped)
-        return self._targets(stripped, tokens, in_capitals=False) if tokens else ()
+    def postings(self, key: str) -> list[Posting]:
+        """What ``key``, as :func:`key_of` makes it, may name."""
+        number = self._trie.get(key)
+        return [] if number is None else self._postings(number)
 
-    def matches(self, text: str) -> Iterator[NameMatch[T]]:
-        """Names in ``text``, leftmost first, the longest at each place, without overlaps."""
-        tokens = tokenize(text)
-        in_capitals = _CapitalsLines(text)
-        position = 0
-        while position < len(tokens):
-            length, targets = self._longest_at(text, tokens, position, in_capitals)
-            if targets:
-                last = tokens[position + length - 1]
-                yield NameMatch(tokens[position].start, last.end, targets)
-            position += length
+    def lookup(self, text: str) -> list[Posting]:
+        """What ``text`` as a whole may name, in the case it is written in."""
+        tokens = Tokens(text)
+        if not tokens.keys:
+            return []
+        surface = text[tokens.spans[0][0] : tokens.spans[-1][1]]
+        spellings = dict.fromkeys((_joined(tokens.keys), " ".join(tokens.keys)))
+        numbers = (self._trie.get(spelled) for spelled in spellings)
+        return [
+            posting
+            for number in numbers
+            if number is not None
+            for posting in self.fitting(number, surface, in_capitals=False)
+        ]
 
-    def _longest_at(
-        self, text: str, tokens: list[Token], position: int, in_capitals: _CapitalsLines
-    ) -> tuple[int, tuple[T, ...]]:
-        first = tokens[position]
-        # A name of one token is kept under its singular.
-        longest = max(self._longest.get(first.key, 0), self._longest.get(singular(first.key), 0))
-        for length in range(min(longest, len(tokens) - position), 0, -1):
-            window = tokens[position : position + length]
-            if _key(window) in self._names and _stands_alone(text, first.start, window[-1].end):
-                targets = self._targets(text, window, in_capitals.at(first.start))
-                if targets:
-                    return length, targets
-        return 1, ()
+    def beginning(self, text: str) -> list[tuple[str, int]]:
+        """Keys that ``text`` begins with, and their numbers; shortest first."""
+        return list(self._trie.iter_prefixes_with_ids(text))
 
-    def _targets(self, text: str, window: list[Token], in_capitals: bool) -> tuple[T, ...]:
-        names = self._names.get(_key(window), ())
-        surface = text[window[0].start : window[-1].end]
-        gaps = [text[left.end : right.start] for left, right in pairwise(window)]
-        fitting = (
-            name.target
-            for name in names
-            if _gaps_fit(name.spaced, gaps) and _case_fits(name, surface, in_capitals)
-        )
-        return tuple(dict.fromkeys(fitting))
+    def has_longer(self, text: str) -> bool:
+        """Whether any key begins with ``text``."""
+        return next(iter(self._trie.iterkeys(text)), None) is not None
 
+    def fitting(self, number: int, surface: str, *, in_capitals: bool) -> list[Posting]:
+        """What key ``number`` may name where it is written as ``surface``.
 
-def _key(tokens: list[Token]) -> tuple[str, ...]:
-    return (*(t.key for t in tokens[:-1]), singular(tokens[-1].key))
+        :param in_capitals: it stands in a line of capitals.
+        """
+        spans = Tokens(surface).spans
+        return [
+            p
+            for p in self._postings(number)
+            if gaps_fit(p.tight, surface, spans)
+            and case_fits(p.rule, p.mask, surface, in_capitals=in_capitals)
+        ]
 
-
-def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Not a part of a longer word: ``IL6`` does not stand in ``IL6R``."""
-    before = start > 0 and text[start - 1].isalnum()
-    after = end < len(text) and text[end].isalnum()
-    return not before and not after
+    def _postings(self, number: int) -> list[Posting]:
+        first, second = _SLOT.unpack_from(self._slots, number * _SLOT.size)
+        if not first & _MANY:
+            return [_posting(first, second)]
+        begin = first >> _FLAG_BITS
+        return [
+            _posting(*_SLOT.unpack_from(self._overflow, i * _SLOT.size))
+            for i in range(begin, begin + second)
+        ]
 
 
-def _gaps_fit(spaced: tuple[bool, ...], gaps: list[str]) -> bool:
-    """``p53`` is not ``p 53``, and no name crosses a paragraph."""
-    return all(
-        not gap
-        or (
-            len(gap) <= _WIDEST_GAP
-            and not _PARAGRAPH.search(gap)
-            and (allowed or not any(map(str.isspace, gap)))
-        )
-        for allowed, gap in zip(spaced, gaps, strict=True)
+def _posting(first: int, second: int) -> Posting:
+    return Posting(
+        first >> _FLAG_BITS,
+        second & (1 << CASE_BITS) - 1,
+        second >> CASE_BITS,
+        CaseRule(first & _CASE_RULE),
+        bool(first & _LABEL),
     )
 
 
-def _case_fits(name: _Name[T], surface: str, in_capitals: bool) -> bool:
-    if name.exact_case:
-        if in_capitals and name.text.isalpha() and len(name.text) <= _WORDLIKE_ACRONYM:
-            return False
-        written = compact(surface)
-        return written in (compact(name.text), compact(name.text) + "s")
-    return in_capitals or not (
-        surface.isupper() and len(surface) <= _SHORT_WORD and name.text.islower()
-    )
+def key_of(text: str) -> str:
+    """The form names are kept and found under: tokens, the last in the singular."""
+    return _joined(Tokens(text).keys)
 
 
-class _CapitalsLines:
-    """Tells which lines of a text are written in capitals, a line at a time."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._start = self._end = 0
-        self._capitals = False
-
-    def at(self, position: int) -> bool:
-        if not self._start <= position < self._end:
-            self._start = self._text.rfind("\n", 0, position) + 1
-            end = self._text.find("\n", position)
-            self._end = end if end >= 0 else len(self._text) + 1
-            self._capitals = _in_capitals(self._text[self._start : self._end])
-        return self._capitals
+def _joined(keys: Sequence[str]) -> str:
+    return " ".join((*keys[:-1], singular(keys[-1]))) if keys else ""
 
 
-def _in_capitals(line: str) -> bool:
-    letters = [c for c in line if c.isalpha()]
-    if len(letters) < _CAPITALS_LINE_LETTERS:
-        return False
-    return sum(c.isupper() for c in letters) >= _CAPITALS_SHARE * len(letters)
+class TableParts(NamedTuple):
+    """The content of a :class:`NameTable`, to be kept or used."""
+
+    trie: KeyTrie
+    slots: bytes
+    overflow: bytes
+
+    def table(self) -> NameTable:
+        return NameTable(self.trie, memoryview(self.slots), memoryview(self.overflow))
+
+
+def compile_names(names: Iterable[Name]) -> TableParts:
+    """The table of ``names``; those without any token, and very long ones, are left out."""
+    # Millions of names: packed postings in tuples take a fraction of the objects' memory.
+    postings: dict[str, tuple[bytes, ...]] = {}
+    for name in names:
+        tokens = Tokens(name.text)
+        key = _joined(tokens.keys)
+        if not 0 < len(key) <= LONGEST_KEY:
+            continue
+        mask = case_mask(name.text) if name.rule in (CaseRule.EXACT, CaseRule.SYMBOL) else 0
+        packed = _packed(
+            Posting(name.concept, mask, tight_gaps(tokens.spans), name.rule, name.label)
+        )
+        for spelled in _spellings(key):
+            known = postings.get(spelled, ())
+            if packed not in known:
+                postings[spelled] = (*known, packed)
+    trie = key_trie(postings)
+    slots, overflow = bytearray(len(trie) * _SLOT.size), bytearray()
+    for key, found in postings.items():
+        at = trie[key] * _SLOT.size
+        if len(found) == 1:
+            slots[at : at + _SLOT.size] = found[0]
+        else:
+            first = len(overflow) // _SLOT.size
+            slots[at : at + _SLOT.size] = _SLOT.pack(first << _FLAG_BITS | _MANY, len(found))
+            overflow += b"".join(found)
+    return TableParts(trie, bytes(slots), bytes(overflow))
+
+
+def _spellings(key: str) -> tuple[str, ...]:
+    """``key``, and where only a changed letter makes its plural, the stem of that as well."""
+    return (key, key[:-1] + "ie") if len(key) > 3 and key.endswith("y") else (key,)
+
+
+def _packed(posting: Posting) -> bytes:
+    flags = posting.rule | (_LABEL if posting.label else 0)
+    first = posting.concept << _FLAG_BITS | flags
+    return _SLOT.pack(first, posting.tight << CASE_BITS | posting.mask)

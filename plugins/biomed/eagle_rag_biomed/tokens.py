@@ -1,14 +1,18 @@
 """Tokens as names of concepts are compared: letters, digits and signs apart.
 
 Runs of letters and of digits are separate tokens and hyphens vanish, so that ``IL6``, ``IL-6``
-and ``IL 6`` read alike; Greek letters are spelled out, so that ``TNF-α`` reads as ``TNF-alpha``.
-Other signs are tokens of their own: ``heart. Attack`` is not ``heart attack``.
+and ``IL 6`` read alike; Greek letters are spelled out and accents dropped, so that ``TNF-α``
+reads as ``TNF-alpha`` and ``Sjögren``, composed or decomposed, as ``Sjogren``. Other signs are
+tokens of their own: ``heart. Attack`` is not ``heart attack``. Chinese, Japanese and Korean
+text is a token apart from the Latin names that stand in it without spaces.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+import unicodedata
+from functools import lru_cache
+from typing import Final
 
 _GREEK: Final = {
     "α": "alpha",
@@ -24,26 +28,40 @@ _GREEK: Final = {
     "ω": "omega",
 }
 _GREEK_LETTERS: Final = "\u0370-\u03ff"
-_TOKEN: Final = re.compile(
-    rf"[{_GREEK_LETTERS}]+|[^\W\d_{_GREEK_LETTERS}]+|\d+|[^\w\s\-\u2010\u2011\u2212]|_"
+#: Scripts written without spaces between words, by their blocks.
+_UNSPACED: Final = (
+    "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
+_MARKS: Final = "\u0300-\u036f"
+_TOKEN: Final = re.compile(
+    rf"[a-zA-Z]++(?![{_MARKS}\x80-\U0010ffff])|\d+|[!-,./:-@\[-`{{-~]"
+    rf"|[{_GREEK_LETTERS}]+|[{_UNSPACED}]+"
+    rf"|(?:[^\W\d_{_GREEK_LETTERS}{_UNSPACED}][{_MARKS}]*)+"
+    r"|[^\w\s\-\u2010\u2011\u2212]"
+)
+_UNSPACED_CHARACTER: Final = re.compile(f"[{_UNSPACED}]")
 _SEPARATORS: Final = re.compile(r"[\s\-\u2010\u2011\u2212]+")
 _APOSTROPHES: Final = {"\u2019": "'", "\u02bc": "'", "\u2032": "'"}
+_FOLDED: Final = str.maketrans({**_GREEK, **_APOSTROPHES})
 #: Shorter words keep their final s: it is rarely a plural.
 _SHORTEST_PLURAL: Final = 4
 
 
-class Token(NamedTuple):
-    """A token and its place. ``key`` is its comparable form."""
+class Tokens:
+    """A text's tokens: ``keys[i]`` is the comparable form of ``text[spans[i][0]:spans[i][1]]``."""
 
-    key: str
-    start: int
-    end: int
+    __slots__ = ("keys", "spans", "text")
 
-
-def tokenize(text: str) -> list[Token]:
-    """The tokens of ``text``; offsets are character positions, ``end`` exclusive."""
-    return [Token(_key(m.group()), m.start(), m.end()) for m in _TOKEN.finditer(text)]
+    def __init__(self, text: str) -> None:
+        self.text = text
+        if text.isascii():
+            # Lower case keeps the offsets of ASCII text.
+            found = list(_TOKEN.finditer(text.lower()))
+            self.keys = [m.group() for m in found]
+        else:
+            found = list(_TOKEN.finditer(text))
+            self.keys = [_key(m.group()) for m in found]
+        self.spans = [m.span() for m in found]
 
 
 def singular(key: str) -> str:
@@ -58,13 +76,29 @@ def singular(key: str) -> str:
 
 
 def compact(text: str) -> str:
-    """``text`` without separators, Greek letters spelled out, its case kept."""
-    spelled = "".join(_GREEK.get(c, _APOSTROPHES.get(c, c)) for c in text)
-    return _SEPARATORS.sub("", spelled)
+    """``text`` without separators and accents, Greek letters spelled out, its case kept."""
+    if not text.isascii():
+        text = _unaccented(text).translate(_FOLDED)
+    return _SEPARATORS.sub("", text)
 
 
+def is_word_character(character: str) -> bool:
+    """Whether a name that borders on ``character`` is part of a longer word."""
+    if character.isascii():
+        return character.isalnum()
+    return (character.isalnum() or unicodedata.combining(character) > 0) and (
+        not _UNSPACED_CHARACTER.match(character)
+    )
+
+
+@lru_cache(maxsize=4096)
 def _key(token: str) -> str:
     folded = token.casefold()
     if folded.isascii():
         return folded
-    return "".join(_GREEK.get(c, _APOSTROPHES.get(c, c)) for c in folded)
+    return _unaccented(folded).casefold().translate(_FOLDED)
+
+
+def _unaccented(text: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", text)
+    return "".join(c for c in decomposed if not unicodedata.combining(c))

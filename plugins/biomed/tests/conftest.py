@@ -10,7 +10,7 @@ import pytest
 
 import eagle_rag_biomed
 from eagle_rag_biomed.annotator import Annotator
-from eagle_rag_biomed.vocabulary import builtin_vocabulary
+from eagle_rag_biomed.builtin import builtin_vocabulary
 from eagle_rag_core.testing import PackLibrary
 
 EXAMPLES = Path(__file__).parent.parent / "examples"

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from eagle_rag_biomed.abbreviations import definitions
 from eagle_rag_biomed.annotator import Annotator, Mention
-from eagle_rag_biomed.names import NameIndex
-from eagle_rag_biomed.vocabulary import builtin_vocabulary
+from eagle_rag_biomed.builtin import builtin_vocabulary
+from eagle_rag_biomed.name_rules import CaseRule
+from eagle_rag_biomed.names import Name, compile_names
 
 
 def labels(annotator: Annotator, text: str) -> dict[str, list[str]]:
@@ -187,9 +188,10 @@ def test_every_name_of_the_vocabulary_is_found(name: str) -> None:
     assert vocabulary.by_name(name)
 
 
-def test_an_index_refuses_a_name_without_tokens() -> None:
-    with pytest.raises(ValueError, match="at least one"):
-        NameIndex[str]().add(" - ", "x", exact_case=False)
+def test_names_without_tokens_and_endless_ones_are_left_out() -> None:
+    names = [" - ", "x" * 200, "aspirin"]
+    table = compile_names(Name(n, 0, CaseRule.WORD) for n in names).table()
+    assert len(table) == 1
 
 
 def test_real_abstracts_annotate_exactly(annotator: Annotator, test_data: Path) -> None:

@@ -13,4 +13,11 @@ class TestBiomed(PackConformance):
     pack = eagle_rag_biomed
     namespace = "biomed"
     corpus = Path(__file__).parent.parent / "examples"
-    arguments: ClassVar = {"query_entities": {"query": "heart attack treated with aspirin"}}
+    arguments: ClassVar = {
+        "query_entities": {"query": "heart attack treated with aspirin"},
+        "resolve_terms": {"terms": ["heart attack", "AD", "metfromin"]},
+        "annotate_text": {"text": "No heart attack after aspirin in carriers of V600E."},
+        "list_entities": {"document_id": "absent"},
+        "find_cooccurring": {"entity": "heart attack"},
+        "retrieve_context": {"query": "heart attack treated with aspirin"},
+    }

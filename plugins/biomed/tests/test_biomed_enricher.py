@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from eagle_rag_biomed.annotator import Annotator
+from eagle_rag_biomed.builtin import builtin_vocabulary
 from eagle_rag_biomed.enricher import EntityEnricher
 from eagle_rag_biomed.expander import expander
 from eagle_rag_biomed.linking import Linker
+from eagle_rag_biomed.stopterms import parse_stop_terms
 from eagle_rag_core.plugins.context import PackContext
 from eagle_rag_core.testing import enrichment_input
 from eagle_rag_core.types import Chunk, Enricher, EnrichmentInput
@@ -22,7 +24,9 @@ def enricher(annotator: Annotator) -> EntityEnricher:
 
 def test_it_is_an_enricher_whose_version_follows_the_vocabulary(enricher: EntityEnricher) -> None:
     assert isinstance(enricher, Enricher)
-    assert enricher.version == "1-1"
+    again = EntityEnricher(Annotator(builtin_vocabulary(), parse_stop_terms(["*\tgout"])))
+    assert enricher.version.startswith("2-1-")
+    assert again.version != enricher.version
 
 
 def test_mentions_point_into_document_and_chunk(enricher: EntityEnricher, examples: Path) -> None:
@@ -32,7 +36,7 @@ def test_mentions_point_into_document_and_chunk(enricher: EntityEnricher, exampl
     mentions = [r for r in enricher.enrich(item).records if r.kind == "mention"]
     assert len(mentions) > 20
     for record in mentions:
-        data, surface = record.data, record.fields["surface"]
+        data, surface = record.data, record.data["surface"]
         assert text[data["start"] : data["end"]] == surface
         assert record.fields["passage"] == record.node_id
         if not record.node_id:
@@ -40,7 +44,7 @@ def test_mentions_point_into_document_and_chunk(enricher: EntityEnricher, exampl
         chunk = chunks[record.node_id]
         assert chunk.text[data["chunk_start"] : data["chunk_end"]] == surface
     # The document's title introduces its sections and stands in no passage.
-    assert [r.fields["surface"] for r in mentions if not r.node_id] == ["chest pain"]
+    assert [r.data["surface"] for r in mentions if not r.node_id] == ["chest pain"]
 
 
 def test_entities_count_the_mentions_of_a_document(enricher: EntityEnricher) -> None:
@@ -49,11 +53,15 @@ def test_entities_count_the_mentions_of_a_document(enricher: EntityEnricher) -> 
     assert entity.fields == {
         "curie": "MESH:D009203",
         "type": "disease",
+        "assertions": ("affirmed", "negated"),
+        "ancestors": (),
+    }
+    assert entity.data == {
         "label": "myocardial infarction",
         "count": 4,
-        "assertions": ("affirmed", "negated"),
+        "by_assertion": {"affirmed": 3, "negated": 1},
+        "surfaces": ["heart attack", "MI"],
     }
-    assert entity.data == {"affirmed": 3, "negated": 1, "surfaces": ["heart attack", "MI"]}
     assert entity.node_id == ""
 
 
@@ -70,9 +78,9 @@ def test_chunks_carry_label_and_curie_of_their_own_entities(enricher: EntityEnri
 
 def test_an_ambiguous_mention_has_candidates_and_no_entity(enricher: EntityEnricher) -> None:
     enrichment = enricher.enrich(enrichment_input("Known AD."))
-    (mention,) = enrichment.records
+    (mention,) = (r for r in enrichment.records if r.kind == "mention")
     assert mention.fields["curie"] == ""
-    assert mention.fields["candidates"] == ("MESH:D000544", "MESH:D003876")
+    assert mention.data["candidates"] == ["MESH:D000544", "MESH:D003876"]
     assert not enrichment.chunk_terms and not enrichment.chunk_fields
 
 
@@ -88,12 +96,18 @@ def test_overlapping_chunks_share_a_mention_recorded_once(enricher: EntityEnrich
 def test_a_mention_outside_of_all_chunks_belongs_to_the_document(enricher: EntityEnricher) -> None:
     item = enrichment_input("aspirin")
     enrichment = enricher.enrich(EnrichmentInput(item.document, item.parsed, []))
-    assert [(r.kind, r.node_id) for r in enrichment.records] == [("mention", ""), ("entity", "")]
+    assert [(r.kind, r.node_id) for r in enrichment.records] == [
+        ("mention", ""),
+        ("entity", ""),
+        ("annotation", ""),
+    ]
 
 
 def test_a_document_without_entities_adds_nothing(enricher: EntityEnricher) -> None:
     enrichment = enricher.enrich(enrichment_input("Nothing of interest here."))
-    assert not enrichment.records and not enrichment.chunk_terms
+    (annotation,) = enrichment.records
+    assert annotation.fields == {"vocabulary": "1", "mentions": 0}
+    assert not enrichment.chunk_terms
 
 
 def test_a_query_gains_the_label_and_curie_of_what_it_names(annotator: Annotator) -> None:

@@ -13,16 +13,25 @@ from eagle_rag_core.testing import PackLibrary, imported_modules
 ROOT = Path(__file__).parent.parent
 #: Packages no import of the pack may bring with it.
 HEAVY = {"fastmcp", "pymilvus", "llama_index", "numpy", "sqlalchemy", "onnxruntime", "pydantic"}
+TOOLS = (
+    "query_entities",
+    "resolve_terms",
+    "annotate_text",
+    "list_entities",
+    "find_cooccurring",
+    "retrieve_context",
+)
 
 
 def test_it_registers_what_it_declares(library: PackLibrary) -> None:
     (record,) = library.plugins.records
     assert record.active, record.reason
-    assert record.tools == ("biomed_query_entities",)
-    assert record.records == ("mention", "entity")
+    assert record.tools == tuple(sorted(f"biomed_{name}" for name in TOOLS))
+    assert record.records == ("mention", "entity", "passage", "annotation")
     extensions = library.plugins.extensions
     assert [name for name, _ in extensions.enrichers] == ["biomed"]
     assert [expander.name for expander in extensions.expanders] == ["biomed_synonyms"]
+    assert [leg.name for leg in extensions.legs] == ["biomed_entities"]
     (check,) = extensions.health
     assert check.check()[0] == "ok"
 

@@ -8,14 +8,10 @@ from importlib.resources import files
 
 import pytest
 
-from eagle_rag_biomed.vocabulary import (
-    CONCEPT_TYPES,
-    Concept,
-    Vocabulary,
-    builtin_vocabulary,
-    case_matters,
-    parse_vocabulary,
-)
+from eagle_rag_biomed.builtin import builtin_vocabulary, parse_vocabulary
+from eagle_rag_biomed.concepts import CONCEPT_TYPES, Concept, case_rule, identifier_key
+from eagle_rag_biomed.name_rules import CaseRule
+from eagle_rag_biomed.vocabulary import Vocabulary
 from eagle_rag_core.errors import PluginError
 
 CURIE = re.compile(
@@ -30,7 +26,7 @@ def test_it_is_large_enough_to_be_useful() -> None:
     concepts = builtin_vocabulary().concepts
     assert len(concepts) >= 250
     assert sum(len(c.all_names) for c in concepts) >= 900
-    assert {c.type for c in concepts} == set(CONCEPT_TYPES)
+    assert {c.type for c in concepts} == set(CONCEPT_TYPES) - {"variant"}
 
 
 def test_every_identifier_is_well_formed_and_given_once() -> None:
@@ -93,20 +89,31 @@ def test_a_misspelled_name_suggests_its_concept() -> None:
 @pytest.mark.parametrize(
     ("name", "concept_type", "expected"),
     [
-        ("MI", "disease", True),
-        ("T2DM", "disease", True),
-        ("heart attack", "disease", False),
-        ("flu", "disease", False),
-        ("MET", "gene", True),
-        ("p21", "gene", True),
-        ("huntingtin", "gene", False),
-        ("COVID-19", "disease", False),
+        ("MI", "disease", CaseRule.EXACT),
+        ("T2DM", "disease", CaseRule.EXACT),
+        ("heart attack", "disease", CaseRule.WORD),
+        ("flu", "disease", CaseRule.WORD),
+        ("MET", "gene", CaseRule.EXACT),
+        ("EGFR", "gene", CaseRule.SYMBOL),
+        ("p21", "gene", CaseRule.SYMBOL),
+        ("IL-6", "gene", CaseRule.FREE),
+        ("huntingtin", "gene", CaseRule.WORD),
+        ("COVID-19", "disease", CaseRule.WORD),
+        ("Li", "chemical", CaseRule.EXACT),
+        ("HeLa", "cell_line", CaseRule.EXACT),
     ],
 )
 def test_case_matters_for_symbols_and_short_acronyms(
-    name: str, concept_type: str, expected: bool
+    name: str, concept_type: str, expected: CaseRule
 ) -> None:
-    assert case_matters(name, concept_type) is expected  # type: ignore[arg-type]
+    assert case_rule(name, concept_type) is expected  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "spelling", ["CHEBI:15365", "chebi:15365", "CHEBI:CHEBI:15365", "chebi/CHEBI:15365"]
+)
+def test_spellings_of_an_identifier_have_one_key(spelling: str) -> None:
+    assert identifier_key(spelling) == "chebi:15365"
 
 
 def test_a_table_may_have_further_columns_and_comments() -> None:
@@ -117,7 +124,7 @@ def test_a_table_may_have_further_columns_and_comments() -> None:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (["curie\ttype\tlabel\tnames"], "no column 'xrefs'"),
+        (["curie\ttype\tnames"], "no column 'label'"),
         ([HEADER, "MESH:D1\tdisease\tfoo"], "Entry 1 of the vocabulary has 3 columns"),
         ([HEADER, "MESH:D1\tplanet\tfoo\t\t"], "unknown type 'planet'"),
         ([HEADER, "D1\tdisease\tfoo\t\t"], "lacks an identifier"),
@@ -133,5 +140,5 @@ def test_a_vocabulary_says_what_it_is(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("INFO", logger="eagle_rag_biomed"):
         builtin_vocabulary()
     assert "small built-in vocabulary" in caplog.text
-    own = Vocabulary([Concept("X:1", "disease", "foo")], name="own", version="7")
+    own = Vocabulary.of([Concept("X:1", "disease", "foo")], name="own", version="7")
     assert (own.name, own.version, len(own)) == ("own", "7", 1)

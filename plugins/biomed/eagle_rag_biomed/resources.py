@@ -1,0 +1,46 @@
+"""What the options name, loaded: the vocabulary, its layers and the stop-terms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eagle_rag_biomed.annotator import Annotator
+from eagle_rag_biomed.artefact import open_artefact
+from eagle_rag_biomed.builtin import builtin_vocabulary
+from eagle_rag_biomed.stopterms import StopTerms, builtin_stop_terms, parse_stop_terms
+from eagle_rag_biomed.user_vocabularies import with_user_vocabulary
+from eagle_rag_biomed.vocabulary import Vocabulary
+from eagle_rag_core.errors import PluginError
+
+if TYPE_CHECKING:
+    from eagle_rag_biomed.options import Options
+
+
+def annotator_for(options: Options | None) -> Annotator:
+    """The annotator of a deployment with ``options``.
+
+    :raises PluginError: a file they name is absent or faulty.
+    """
+    if options is None:
+        return Annotator(builtin_vocabulary(), builtin_stop_terms())
+    return Annotator(_vocabulary(options), _stop_terms(options))
+
+
+def _vocabulary(options: Options) -> Vocabulary:
+    folder = options.vocabulary
+    vocabulary = open_artefact(Path(folder)) if folder else builtin_vocabulary()
+    for layer in options.user_vocabularies:
+        vocabulary = with_user_vocabulary(vocabulary, Path(layer.path), layer.type or None)
+    return vocabulary
+
+
+def _stop_terms(options: Options) -> StopTerms:
+    terms = builtin_stop_terms()
+    for name in options.stop_terms:
+        try:
+            lines = Path(name).read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError):
+            raise PluginError(f"The stop-terms {Path(name).name!r} cannot be read.") from None
+        terms = terms | parse_stop_terms(lines)
+    return terms

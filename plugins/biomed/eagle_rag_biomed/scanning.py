@@ -1,0 +1,163 @@
+"""Finding the names of a table in texts: leftmost first, the longest at each place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Final, NamedTuple
+
+from eagle_rag_biomed.name_rules import CapitalsLines
+from eagle_rag_biomed.names import LONGEST_KEY, Names
+from eagle_rag_biomed.tokens import Tokens, is_word_character
+
+_OPENING: Final = frozenset("([")
+#: No name begins with one of these, unless it is a symbol and written as one.
+_FUNCTION_WORDS: Final = frozenset(
+    "the of and with was were for that is are from by this these those which we be been has have "
+    "had not or as their there its it also than between after during were both may into our who "
+    "when while however whereas but".split()
+)
+#: Surfaces and what they were found to be; forgotten altogether when there are so many.
+_REMEMBERED: Final = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class NameMatch:
+    """Names found at ``start``..``end``; several concepts when they are ambiguous.
+
+    :param concepts: numbers of concepts, each once.
+    :param labelled: those of them whose preferred name it is.
+    """
+
+    start: int
+    end: int
+    key: str
+    concepts: tuple[int, ...]
+    labelled: frozenset[int] = frozenset()
+
+
+#: Whether a key may stand for the concept of a number.
+Passes = Callable[[str, int], bool]
+
+
+class _Meaning(NamedTuple):
+    concepts: tuple[int, ...]
+    labelled: frozenset[int]
+
+
+class NameFinder:
+    """Finds the names of one table.
+
+    What a surface means is remembered: words recur, and texts repeat their names.
+
+    :param passes: whether a key may stand for a concept; all may when it is absent.
+    """
+
+    def __init__(self, table: Names, passes: Passes | None = None) -> None:
+        self._table = table
+        self._passes = passes
+        self._known: dict[tuple[int, str, bool], _Meaning] = {}
+        self._nothing: set[str] = set()
+        self._longer: dict[str, bool] = {}
+
+    def matches(self, tokens: Tokens) -> Iterator[NameMatch]:
+        """Names in a text, without overlaps."""
+        if len(self._known) + len(self._longer) > _REMEMBERED:
+            self._known, self._nothing, self._longer = {}, set(), {}
+        scan = _Scan(tokens)
+        text, nothing = tokens.text, self._nothing
+        free = before = 0
+        for position, (key, (start, end)) in enumerate(zip(tokens.keys, tokens.spans, strict=True)):
+            glued = start == before
+            before = end
+            if start < free or (key in _FUNCTION_WORDS and text[start] == key[0]):
+                continue
+            word = text[start:end]
+            if word in nothing and not self._continues(scan, position):
+                continue
+            if not (key.isalnum() or key in _OPENING):
+                continue
+            # A name begins with a word: not with the "6R" of "IL6R".
+            if glued and start and is_word_character(text[start - 1]):
+                continue
+            if match := self._longest_at(scan, position):
+                free = match.end
+                yield match
+            elif not word.isupper():
+                # Capitals mean different things in lines of capitals and elsewhere.
+                nothing.add(word)
+
+    def _continues(self, scan: _Scan, position: int) -> bool:
+        """Whether any name of several tokens may begin there, by the start of the second."""
+        begin = scan.begins[position]
+        second = scan.begins[position + 1]
+        # Two letters: what follows them may be a plural ending, which names are kept without.
+        opening = scan.normal[begin : second + 2]
+        known = self._longer.get(opening)
+        if known is None:
+            known = self._table.has_longer(opening)
+            self._longer[opening] = known
+        return known
+
+    def _longest_at(self, scan: _Scan, position: int) -> NameMatch | None:
+        begin = scan.begins[position]
+        start = scan.tokens.spans[position][0]
+        beginning = self._table.beginning(scan.normal[begin : begin + LONGEST_KEY + 1])
+        for key, number in reversed(beginning):
+            end = scan.end_of_name(begin + len(key))
+            if end < 0:
+                continue
+            surface = scan.tokens.text[start:end]
+            in_capitals = surface.isupper() and scan.capitals.at(start)
+            meaning = self._known.get((number, surface, in_capitals))
+            if meaning is None:
+                meaning = self._meaning(key, number, surface, in_capitals)
+                self._known[number, surface, in_capitals] = meaning
+            if meaning.concepts:
+                return NameMatch(start, end, key, meaning.concepts, meaning.labelled)
+        return None
+
+    def _meaning(self, key: str, number: int, surface: str, in_capitals: bool) -> _Meaning:
+        fitting = [
+            p
+            for p in self._table.fitting(number, surface, in_capitals=in_capitals)
+            if self._passes is None or self._passes(key, p.concept)
+        ]
+        concepts = tuple(dict.fromkeys(p.concept for p in fitting))
+        return _Meaning(concepts, frozenset(p.concept for p in fitting if p.label))
+
+
+class _Scan:
+    """One text on its way through a table.
+
+    ``normal`` is its tokens' keys, a space between any two; ``begins`` are their places in it.
+    """
+
+    def __init__(self, tokens: Tokens) -> None:
+        self.tokens = tokens
+        self.normal = " ".join(tokens.keys)
+        self.begins = [0, *accumulate(len(key) + 1 for key in tokens.keys)]
+        # One space before the next token begins, a token ends.
+        self._token_at_end = {begin - 1: i for i, begin in enumerate(self.begins[1:])}
+        self.capitals = CapitalsLines(tokens.text)
+
+    def end_of_name(self, end: int) -> int:
+        """Where in the text a name ends whose key ends at ``end`` of the normal text.
+
+        A plural ending is part of it. -1 when no name may end there: inside of a word, as
+        ``IL6`` in ``IL6R``.
+        """
+        last = self._token_at_end.get(end, -1)
+        if last < 0 and self.normal.startswith("s", end):
+            last = self._token_at_end.get(end + 1, -1)
+        if last < 0 and self.normal.startswith("es", end):
+            last = self._token_at_end.get(end + 2, -1)
+        if last < 0:
+            return -1
+        spans, text = self.tokens.spans, self.tokens.text
+        place = spans[last][1]
+        glued = last + 1 < len(spans) and spans[last + 1][0] == place
+        if glued and is_word_character(text[place]) and is_word_character(text[place - 1]):
+            return -1
+        return place

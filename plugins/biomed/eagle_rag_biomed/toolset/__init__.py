@@ -1,0 +1,1 @@
+"""The pack's MCP tools, a file each."""

@@ -1,0 +1,97 @@
+"""The tool ``biomed_annotate_text``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from eagle_rag_biomed.annotator import Annotator, Mention
+from eagle_rag_biomed.answers import ConceptRef
+from eagle_rag_biomed.toolset.parameters import NAMESPACE, EntityTypes
+from eagle_rag_core.plugins import register_mcp_tool
+
+_DESCRIPTION: Final = """\
+Marks the biomedical entities in a given text, which is not kept: each mention with its start and \
+end in characters, so that the characters between them are its surface, its type, identifier and \
+label, how it was found (dictionary, abbreviation that the text defines, pattern of a variant), \
+and whether it is affirmed, negated, hypothetical, about relatives or in the past, with the cue \
+that says so. A mention that several concepts fit has an empty curie and its candidates. The \
+text is taken as one document, in English."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatedMention:
+    """:param cue: words that decided the assertion, "" when none did."""
+
+    start: int
+    end: int
+    surface: str
+    type: str
+    curie: str
+    label: str
+    method: str
+    assertion: str
+    cue: str
+    long_form: str
+    candidates: list[ConceptRef]
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatedText:
+    """:param truncated: there are more mentions than ``limit``."""
+
+    mentions: list[AnnotatedMention]
+    truncated: bool
+    vocabulary: str
+
+
+def annotate_text_tool(annotator: Annotator) -> Callable[..., AnnotatedText]:
+    """The tool ``biomed_annotate_text``."""
+
+    @register_mcp_tool(
+        namespace=NAMESPACE,
+        name="annotate_text",
+        title="Annotate a biomedical text",
+        description=_DESCRIPTION,
+    )
+    def annotate_text(
+        text: Annotated[
+            str, Field(min_length=1, max_length=20_000, description="The text to annotate.")
+        ],
+        entity_types: EntityTypes = (),
+        limit: Annotated[int, Field(ge=1, le=200, description="Most mentions to return.")] = 100,
+    ) -> AnnotatedText:
+        found = [
+            m
+            for m in annotator.annotate(text)
+            if not entity_types or any(c.type in entity_types for c in m.candidates)
+        ]
+        return AnnotatedText(
+            [_mention(m) for m in found[:limit]],
+            len(found) > limit,
+            annotator.vocabulary.described,
+        )
+
+    return annotate_text
+
+
+def _mention(mention: Mention) -> AnnotatedMention:
+    concept = mention.concept
+    return AnnotatedMention(
+        start=mention.start,
+        end=mention.end,
+        surface=mention.surface,
+        type=mention.type or "",
+        curie=concept.curie if concept else "",
+        label=concept.label if concept else "",
+        method=mention.method,
+        assertion=mention.assertion.status,
+        cue=mention.assertion.cue,
+        long_form=mention.long_form,
+        candidates=[]
+        if concept
+        else [ConceptRef(c.curie, c.label, c.type) for c in mention.candidates],
+    )

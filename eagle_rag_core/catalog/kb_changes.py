@@ -11,7 +11,7 @@ from __future__ import annotations
 import secrets
 import time
 
-from sqlalchemy import Connection, delete, false, select, true, update
+from sqlalchemy import ColumnElement, Connection, and_, delete, false, select, true, update
 
 from eagle_rag_core.catalog import ids
 from eagle_rag_core.catalog.active_jobs import cancel_jobs
@@ -67,11 +67,9 @@ def rename_kb(
         )
     )
     tx.execute(update(jobs).where(*mine).values(kb_name=new_name))
-    tx.execute(
-        update(sources)
-        .where(sources.c.namespace == namespace, sources.c.kb_name == name)
-        .values(kb_name=new_name)
-    )
+    # Sources that never came to make the knowledge base of the new name have nothing in it.
+    tx.execute(delete(sources).where(_of(namespace, new_name)))
+    tx.execute(update(sources).where(_of(namespace, name)).values(kb_name=new_name))
 
 
 def set_aside(tx: Connection, namespace: str, name: str, *, clock: ids.Clock = time.time) -> str:
@@ -85,7 +83,7 @@ def set_aside(tx: Connection, namespace: str, name: str, *, clock: ids.Clock = t
     tx.execute(update(kbs).where(is_kb(namespace, aside)).values(deleted=True))
     reason = "The knowledge base was deleted."
     cancel_jobs(tx, namespace, jobs.c.kb_name == name, reason, clock=clock)
-    tx.execute(delete(sources).where(sources.c.namespace == namespace, sources.c.kb_name == name))
+    tx.execute(delete(sources).where(_of(namespace, name)))
     return aside
 
 
@@ -98,6 +96,11 @@ def set_aside_kbs(conn: Connection, namespace: str) -> list[str]:
 def forget(tx: Connection, namespace: str, aside: str) -> None:
     """End the deletion of a knowledge base that is empty."""
     tx.execute(delete(kbs).where(is_kb(namespace, aside)))
+
+
+def _of(namespace: str, kb_name: str) -> ColumnElement[bool]:
+    """The sources of a knowledge base."""
+    return and_(sources.c.namespace == namespace, sources.c.kb_name == kb_name)
 
 
 def _move(tx: Connection, namespace: str, name: str, new_name: str, clock: ids.Clock) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import count as numbers
 
 from sqlalchemy import (
     ColumnElement,
@@ -100,16 +102,16 @@ def ensure_kb(
         "created_at": now,
         "updated_at": now,
     }
-    for seed in (name, secrets.token_hex(16)):  # the first is taken after a change of names
+    while True:
         try:
             with tx.begin_nested():
-                tx.execute(insert(kbs), row | {"seed": seed})
+                tx.execute(insert(kbs), row | {"seed": _free_seed(tx, namespace, name)})
         except exc.IntegrityError:
+            # Somebody else created it, or took the seed, at the same moment.
             if kb_exists(tx, namespace, name):
-                return False  # somebody else created it at the same moment
+                return False
         else:
             return True
-    raise AssertionError("a random seed is taken")
 
 
 def kb_exists(conn: Connection, namespace: str, name: str) -> bool:
@@ -118,9 +120,12 @@ def kb_exists(conn: Connection, namespace: str, name: str) -> bool:
 
 
 def seeds(conn: Connection, namespace: str, names: Iterable[str]) -> dict[str, str]:
-    """What rows of vectors call each of the knowledge bases; an unknown name stands for itself."""
+    """What rows of vectors call each of the knowledge bases.
+
+    One that does not exist has the seed it would get, never one of another.
+    """
     found = dict(conn.execute(_SEEDS, {"namespace": namespace, "names": as_array(names)}).all())
-    return {name: found.get(name, name) for name in names}
+    return {name: found.get(name) or _free_seed(conn, namespace, name) for name in names}
 
 
 def seed(conn: Connection, namespace: str, name: str) -> str:
@@ -238,6 +243,25 @@ def new_epoch() -> int:
 def is_kb(namespace: str, name: str) -> ColumnElement[bool]:
     """The row of a knowledge base, as an SQL expression."""
     return and_(kbs.c.namespace == namespace, kbs.c.name == name)
+
+
+def _free_seed(conn: Connection, namespace: str, name: str) -> str:
+    """The seed that a knowledge base created now would get."""
+    for seed in _possible_seeds(name):
+        taken = select(kbs.c.seed).where(kbs.c.namespace == namespace, kbs.c.seed == seed)
+        if conn.scalar(taken) is None:
+            return seed
+    raise AssertionError("the possible seeds have no end")
+
+
+def _possible_seeds(name: str) -> Iterator[str]:
+    """The name, and what to take while another knowledge base has that since a change of names.
+
+    Always the same, so that ids can be told before the knowledge base exists.
+    """
+    yield name
+    for number in numbers(1):
+        yield hashlib.sha256(f"{name}\0{number}".encode()).hexdigest()[:32]
 
 
 def _contents(conn: Connection, namespace: str) -> dict[str, list[tuple[str, int, int]]]:

@@ -38,7 +38,7 @@ kbs = Table(
     Column("namespace", String(64), primary_key=True),
     Column("name", String(64), primary_key=True),
     # What ids of documents and rows of vectors are made of: the name at first (or something
-    # random, while another has that seed), and kept when the name changes.
+    # derived from it, while another has that seed), and kept when the name changes.
     Column("seed", String(64), nullable=False, server_default=""),
     Column("title", Text, nullable=False, default=""),
     Column("description", Text, nullable=False, server_default=""),

@@ -61,6 +61,7 @@ class KnownItem(NamedTuple):
     :param job_status: of the job it was submitted as; "" once that is forgotten.
     :param transient: that job gave up after failures that may pass.
     :param fingerprint: of the pipeline that made the document readers see; "" without one.
+    :param content_hash: of the original of that document; "" without one.
     """
 
     uri: str
@@ -72,6 +73,7 @@ class KnownItem(NamedTuple):
     transient: bool
     error: str
     fingerprint: str
+    content_hash: str
 
 
 class ItemNote(NamedTuple):
@@ -197,6 +199,7 @@ def known_items(conn: Connection, source_id: str, uris: Sequence[str]) -> dict[s
             func.coalesce(jobs.c.dead, False),
             func.coalesce(jobs.c.error, ""),
             func.coalesce(versions.c.fingerprint, ""),
+            func.coalesce(versions.c.content_hash, ""),
         )
         .outerjoin(jobs, jobs.c.job_id == source_items.c.job_id)
         .outerjoin(documents, documents.c.document_id == source_items.c.document_id)

@@ -12,6 +12,7 @@ import click
 from eagle_rag_core.bootstrap import Start
 from eagle_rag_core.cli.options import common_options
 from eagle_rag_core.cli.progress import bar, finished
+from eagle_rag_core.errors import ConfigError
 from eagle_rag_core.types import COMMAND_LINE, JobStatus
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ def doctor(start: Start, repair: bool, as_json: bool) -> None:
     Names everything that is missing or left over. --repair removes what is left over and makes
     documents anew whose passages or vectors are missing. Exits with 1 when something is wrong.
     """
+    settings = start.settings()
+    if not (settings.database.url or settings.home.exists()):
+        raise ConfigError("There is no library at this home yet; name another by --home.")
     with start.app() as app:
         found = app.services().upkeep.audit.run()
         repaired = 0

@@ -62,6 +62,8 @@ def evaluate(
     else:
         with _fresh(start, questions) as (app, ids):
             measured = _measure(app, questions, "", ids, ablation)
+    if not measured[0].recall_10.mean:
+        click.echo("Nothing that was found has an id of the corpus; see --kb.", err=True)
     if as_json:
         click.echo(json.dumps(report.as_json(measured), indent=2))
     else:

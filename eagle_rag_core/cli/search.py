@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import click
 
 from eagle_rag_core.bootstrap import Start
 from eagle_rag_core.cli.options import common_options
-from eagle_rag_core.types import COMMAND_LINE, ScopeRequest
+from eagle_rag_core.types import COMMAND_LINE, ScopeRequest, Step
 
 
 @click.command()
@@ -29,9 +30,7 @@ def search(start: Start, query: str, kb: str, top_k: int, as_json: bool) -> None
     if as_json:
         click.echo(json.dumps([text_hit(hit) for hit in found.hits], ensure_ascii=False, indent=2))
         return
-    for step in found.steps:
-        if step.status != "ok":
-            click.echo(f"({step.name} {step.status}: {step.detail})", err=True)
+    _tell_troubles(found.steps)
     if not found.hits:
         click.echo("Nothing found.")
     for rank, hit in enumerate(found.hits, 1):
@@ -64,8 +63,16 @@ def query(start: Start, question: str, kb: str, mode: str, as_json: bool) -> Non
     if as_json:
         click.echo(json.dumps(query_result(answer), ensure_ascii=False, indent=2))
         return
+    _tell_troubles(answer.steps)
     click.echo(answer.answer)
     for source in answer.sources:
         page = f", page {source.page}" if source.page else ""
         place = f" · {source.path}" if source.path else ""
         click.echo(f"  [{source.n}] {source.title}{place}{page} ({source.document_id})")
+
+
+def _tell_troubles(steps: Sequence[Step]) -> None:
+    """Say on stderr what was left out, and why."""
+    for step in steps:
+        if step.status != "ok":
+            click.echo(f"({step.name} {step.status}: {step.detail})", err=True)

@@ -150,6 +150,13 @@ class IngestPipeline:
             info = documents.get_document(conn, catalog.namespace, _PIPELINE, document_id)
         return describes(request, info)
 
+    def has_original(self, content_hash: str) -> bool:
+        """Whether the original of a document is stored.
+
+        :raises StorageError: it cannot be told.
+        """
+        return self._parts.originals.has(content_hash)
+
     def ensure_original(self, content_hash: str, data: bytes) -> None:
         """Put the original of an unchanged document back if it is gone.
 

@@ -33,6 +33,7 @@ class ModelServer:
     def __init__(self, what: str, base_url: str, *, api_key: str = "", timeout: float = 30.0):
         self.what = what
         self._base_url = base_url.rstrip("/")
+        self._api_key = api_key
         self._headers = {"authorization": f"Bearer {api_key}"} if api_key else {}
         self._timeout = timeout
         self._lock = threading.Lock()
@@ -118,7 +119,10 @@ class ModelServer:
         return ModelError(f"{_capital(self.what)} does not answer ({why}).", retryable=True)
 
     def _refused(self, answer: httpx2.Response) -> ModelError:
-        _LOG.warning("%s answers %s: %.300s", self.what, answer.status_code, answer.text)
+        said = answer.text[:300]
+        if self._api_key:  # some servers repeat what they were sent
+            said = said.replace(self._api_key, "[key]")
+        _LOG.warning("%s answers %s: %s", self.what, answer.status_code, said)
         return ModelError(
             f"{_capital(self.what)} answers with HTTP status {answer.status_code}; the log has its "
             "reason.",

@@ -10,8 +10,6 @@ from typing import Any
 from eagle_rag_core.errors import PluginError
 from eagle_rag_core.plugins.context import PackAudit, PackContext, is_bound
 from eagle_rag_core.plugins.contributions import Contribution, contribution_of
-from eagle_rag_core.plugins.guard_findings import refuse_first
-from eagle_rag_core.plugins.guard_tools import manifest_findings
 from eagle_rag_core.plugins.hooks import HookFailed, PackHooks
 from eagle_rag_core.plugins.mcp_registry import ToolRegistry
 from eagle_rag_core.plugins.options import options_model, read_options
@@ -50,8 +48,6 @@ def load_pack(
     """
     namespace = source.record.namespace
     with redirect_stdout(sys.stderr):
-        with _failing_as(PackState.INVALID, "Checking its manifest"):
-            _check_manifest(source)
         with _failing_as(PackState.IMPORT_FAILED, "Importing it"):
             pack = source.load()
             model = options_model(source)
@@ -68,20 +64,10 @@ def load_pack(
     return context, contribution
 
 
-def _check_manifest(source: PackSource) -> None:
-    """Hold what the manifest says to the guard, before any code of the pack runs.
-
-    :raises PluginError: there is none.
-    :raises GuardError: a name or a text in it.
-    """
-    if source.manifest is None:
-        raise PluginError("The pack has no manifest.")
-    refuse_first(manifest_findings(source.manifest))
-
-
 def _collect(source: PackSource, hooks: PackHooks, context: PackContext) -> Contribution:
     record = source.record
-    assert source.manifest is not None
+    if source.manifest is None:
+        raise PluginError("The pack has no manifest.")
     contribution = contribution_of(
         hooks.call_each(record.namespace, context),
         source.manifest,

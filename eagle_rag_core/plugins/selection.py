@@ -70,7 +70,7 @@ def select(
         elif no_packs:
             record = replace(record, state=PackState.DISABLED, reason="--no-packs is given.")
         else:
-            record = _decide(record, enabled, disabled, required.get(record.namespace, ""))
+            record = _decide(source, enabled, disabled, required.get(record.namespace, ""))
         decided.append(replace(source, record=record))
     return Selection(default, enabled, tuple(decided))
 
@@ -86,8 +86,9 @@ def pack_set_fingerprint(default_namespace: str, packs: Sequence[PackRecord]) ->
 
 
 def _decide(
-    record: PackRecord, enabled: Sequence[str], disabled: set[str], required: str
+    source: PackSource, enabled: Sequence[str], disabled: set[str], required: str
 ) -> PackRecord:
+    record = source.record
     if record.namespace in disabled:
         return replace(record, state=PackState.DISABLED, reason="plugins.disabled names it.")
     if record.namespace not in enabled:
@@ -95,7 +96,20 @@ def _decide(
     if required and not _satisfies(record.version, required):
         reason = f"plugins.require asks for {required}; {record.version} is installed."
         return replace(record, state=PackState.INCOMPATIBLE, reason=reason)
-    return record
+    return _held_to_guard(source)
+
+
+def _held_to_guard(source: PackSource) -> PackRecord:
+    """The record of a pack that is to be loaded, once its manifest has passed the guard."""
+    from eagle_rag_core.errors import GuardError
+    from eagle_rag_core.plugins.guard_findings import refuse_first
+    from eagle_rag_core.plugins.guard_tools import manifest_findings
+
+    try:
+        refuse_first(manifest_findings(source.manifest) if source.manifest else ())
+    except GuardError as error:
+        return replace(source.record, state=PackState.INVALID, reason=error.message)
+    return source.record
 
 
 def _satisfies(version: str, specifier: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from eagle_rag_core.catalog import scopes
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.query.engine import Answer, AnswerEngine
-from eagle_rag_core.types import Caller, ScopeRequest, current_deadline
+from eagle_rag_core.types import Caller, ScopeRequest, acting_for, current_deadline
 
 
 class AnswerService:
@@ -24,4 +24,5 @@ class AnswerService:
         """
         with self._catalog.read() as conn:
             scope = scopes.resolve(conn, self._catalog.namespace, caller, request)
-        return self._engine.answer(query, mode, scope, deadline=current_deadline())
+        with acting_for(caller):  # legs of packs read their records
+            return self._engine.answer(query, mode, scope, deadline=current_deadline())

@@ -67,6 +67,14 @@ class IngestService:
         """Of the pipeline that makes documents here."""
         return self._pipeline.fingerprint
 
+    def is_whole(self, fingerprint: str, content_hash: str) -> bool:
+        """Whether a document was made by this pipeline and can be made again.
+
+        :param content_hash: of its original.
+        :raises StorageError: it cannot be told.
+        """
+        return fingerprint == self.fingerprint and self._pipeline.has_original(content_hash)
+
     def look(self, caller: Caller, request: IngestRequest) -> tuple[str, bool]:
         """What submitting a source would do: its document's id, and whether nothing would change.
 

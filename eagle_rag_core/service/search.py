@@ -7,7 +7,7 @@ from collections.abc import Collection
 from eagle_rag_core.catalog import scopes
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.retrieval.orchestrator import Orchestrator, SearchOutcome
-from eagle_rag_core.types import Caller, ScopeRequest, current_deadline
+from eagle_rag_core.types import Caller, ScopeRequest, acting_for, current_deadline
 
 
 class SearchService:
@@ -34,6 +34,7 @@ class SearchService:
         """
         with self._catalog.read() as conn:
             scope = scopes.resolve(conn, self._catalog.namespace, caller, request)
-        return self._orchestrator.search(
-            query, scope, top_k, deadline=current_deadline(), without=without
-        )
+        with acting_for(caller):  # legs of packs read their records
+            return self._orchestrator.search(
+                query, scope, top_k, deadline=current_deadline(), without=without
+            )

@@ -94,7 +94,9 @@ class ItemHandler:
                     document_id=document_id,
                 )
                 return ItemOutcome(item.uri, ItemStatus.PENDING, document_id, job)
-            case JobStatus.SUCCEEDED | "" if known.fingerprint == self._parts.ingest.fingerprint:
+            case JobStatus.SUCCEEDED | "" if self._parts.ingest.is_whole(
+                known.fingerprint, known.content_hash
+            ):
                 return ItemOutcome(item.uri, ItemStatus.UNCHANGED, document_id)
             case JobStatus.FAILED | JobStatus.NEEDS_OCR if not (
                 self._options.retry_failed or known.transient

@@ -20,6 +20,8 @@ class ItemStatus(StrEnum):
     #: An earlier run submitted it; its job is not over.
     PENDING = "pending"
     DELETED = "deleted"
+    #: It is gone, and its document stays because another source holds it.
+    KEPT = "kept"
     #: It is nothing to index: junk, an unknown format, somebody else's page.
     SKIPPED = "skipped"
     #: It should be indexed and cannot be.

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from eagle_rag_core.catalog import ids, kbs, sources
 from eagle_rag_core.catalog.sources import ItemNote, KnownItem
@@ -21,6 +22,9 @@ from eagle_rag_core.ingest.sources.opening import open_lister
 from eagle_rag_core.service.source_items import ItemHandler, RunOptions, RunParts
 from eagle_rag_core.service.source_report import ItemOutcome, ItemStatus, SourceReport
 from eagle_rag_core.types import Caller
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 #: Items noted in one transaction; so many are submitted again after a kill.
 _BATCH = 64
@@ -51,7 +55,8 @@ class SourceRun:
         self._options = options
         self._stop = stop
         self._observe = observe
-        self._source_id = spec.source_id(parts.catalog.namespace)
+        with parts.catalog.read() as conn:
+            self._source_id = source_id(conn, parts.catalog.namespace, spec)
         self._items = ItemHandler(parts, caller, spec, options, stop)
         self._number = 0
         self.report = SourceReport(spec, self._source_id)
@@ -67,7 +72,7 @@ class SourceRun:
     def _run(self) -> None:
         if self._noting:
             with self._parts.catalog.write() as tx:
-                row = new_source(self._parts.catalog.namespace, self._spec)
+                row = new_source(self._parts.catalog.namespace, self._source_id, self._spec)
                 self._number = sources.begin_run(tx, row, clock=self._parts.clock)
         tools = replace(self._parts.tools, sleep=self._stop.wait)
         lister = open_lister(self._spec, tools)
@@ -143,12 +148,13 @@ class SourceRun:
                 return
             if not lister.covers(uri) or not lister.gone(uri):
                 continue
+            kept = document_id in shared
             if not self._options.dry:
-                if document_id and document_id not in shared:
+                if document_id and not kept:
                     self._parts.delete(self._caller, document_id)
                 with self._parts.catalog.write() as tx:
                     sources.forget_items(tx, self._source_id, [uri])
-            self._add(ItemOutcome(uri, ItemStatus.DELETED, document_id))
+            self._add(_gone(uri, document_id, kept=kept))
 
     def _missing(self) -> list[sources.MissingItem]:
         with self._parts.catalog.read() as conn:
@@ -163,16 +169,28 @@ class SourceRun:
         self._observe(outcome)
 
 
-def new_source(namespace: str, spec: SourceSpec) -> sources.NewSource:
+def source_id(conn: Connection, namespace: str, spec: SourceSpec) -> str:
+    """The id of a source, also before its knowledge base exists."""
+    return spec.source_id(namespace, kbs.seed(conn, namespace, spec.kb_name))
+
+
+def new_source(namespace: str, source_id: str, spec: SourceSpec) -> sources.NewSource:
     """A source as its row names it."""
     return sources.NewSource(
-        source_id=spec.source_id(namespace),
+        source_id=source_id,
         namespace=namespace,
         kb_name=spec.kb_name,
         kind=spec.kind,
         uri=spec.uri,
         spec=spec.as_dict(),
     )
+
+
+def _gone(uri: str, document_id: str, *, kept: bool) -> ItemOutcome:
+    if kept:
+        reason = "It is gone, but another source holds its document."
+        return ItemOutcome(uri, ItemStatus.KEPT, document_id, reason=reason)
+    return ItemOutcome(uri, ItemStatus.DELETED, document_id)
 
 
 def _left_out(item: SkippedItem) -> ItemOutcome:

@@ -16,9 +16,9 @@ from eagle_rag_core.errors import EagleError, ErrorCode, NotFound
 from eagle_rag_core.ingest.sources.breaker import Breaker, Health
 from eagle_rag_core.ingest.sources.items import SourceSpec
 from eagle_rag_core.jobs.periodic import Periodic
+from eagle_rag_core.service import source_run
 from eagle_rag_core.service.source_items import RunOptions, RunParts
 from eagle_rag_core.service.source_report import ItemOutcome, SourceReport
-from eagle_rag_core.service.source_run import SourceRun, new_source
 from eagle_rag_core.types import COMMAND_LINE, Caller
 
 _MANUAL = RunOptions()
@@ -98,7 +98,7 @@ class SourceService:
         """
         _check(caller)
         ends = stop or threading.Event()
-        run = SourceRun(self._parts, caller, spec, options, stop=ends, observe=observe)
+        run = source_run.SourceRun(self._parts, caller, spec, options, stop=ends, observe=observe)
         report = run.run()
         if options.kept and not options.dry:
             self._note_end(report, every)
@@ -109,7 +109,8 @@ class SourceService:
     ) -> SourceReport | None:
         """Run a source if it is due and no other process runs it; None otherwise."""
         namespace = self._parts.catalog.namespace
-        source_id = source.spec.source_id(namespace)
+        with self._parts.catalog.read() as conn:
+            source_id = source_run.source_id(conn, namespace, source.spec)
         ends = stop or threading.Event()
         if not self._claim(source.spec, source_id):
             return None
@@ -122,7 +123,10 @@ class SourceService:
         catalog = self._parts.catalog
         with catalog.read() as conn:
             rows = {row.source_id: row for row in sources.list_sources(conn, catalog.namespace)}
-        planned = {plan.spec.source_id(catalog.namespace): plan for plan in self.scheduled}
+            planned = {
+                source_run.source_id(conn, catalog.namespace, plan.spec): plan
+                for plan in self.scheduled
+            }
         infos = [self._info(key, rows.get(key), plan) for key, plan in planned.items()]
         infos += [self._info(key, row, None) for key, row in rows.items() if key not in planned]
         return sorted(infos, key=lambda info: (info.spec.uri, info.spec.kb_name))
@@ -174,7 +178,7 @@ class SourceService:
             return SourceInfo(source_id, plan.spec, Health.NEW, False, plan.every, now, None)
         return SourceInfo(
             source_id=source_id,
-            spec=plan.spec if plan else SourceSpec.from_dict(row.spec),
+            spec=plan.spec if plan else SourceSpec.from_dict(row.spec, kb_name=row.kb_name),
             health=self._breaker.health(
                 failures=row.failures, next_at=row.next_at, ran=bool(row.ran_at), now=now
             ),
@@ -215,7 +219,8 @@ class SourceService:
         if row is not None and (row.next_at > clock() or row.lease_until > clock()):
             return False
         with catalog.write() as tx:
-            sources.ensure_source(tx, new_source(catalog.namespace, spec), clock=clock)
+            row = source_run.new_source(catalog.namespace, source_id, spec)
+            sources.ensure_source(tx, row, clock=clock)
             return sources.claim_due(
                 tx, source_id, owner=self._owner, lease_seconds=self._lease_seconds, clock=clock
             )

@@ -13,6 +13,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 from eagle_rag_core.settings import durations
 
 Port = Annotated[int, Field(ge=0, le=65535)]
+#: With its scheme, or empty.
+ServerUrl = Annotated[str, Field(pattern=r"^(https?://\S+)?$")]
 #: Seconds, or text such as ``10m``.
 Duration = Annotated[float, BeforeValidator(durations.seconds)]
 
@@ -164,7 +166,7 @@ class IngestSettings(Section):
 
 
 class LLMSettings(Section):
-    base_url: str = Field(
+    base_url: ServerUrl = Field(
         "", description="OpenAI-compatible server, e.g. http://127.0.0.1:8000/v1; empty = no LLM."
     )
     model: str = Field("", description="Model name at that server.")
@@ -175,7 +177,7 @@ class LLMSettings(Section):
 
 
 class EmbeddingSettings(Section):
-    base_url: str = Field(
+    base_url: ServerUrl = Field(
         "", description="OpenAI-compatible server of `openai-like`; `/embeddings` is added."
     )
     model: str = Field("", description="Model name at that server.")
@@ -190,7 +192,9 @@ class EmbeddingSettings(Section):
 
 
 class RerankSettings(Section):
-    base_url: str = Field("", description="Server of the reranker `http`; `/rerank` is added.")
+    base_url: ServerUrl = Field(
+        "", description="Server of the reranker `http`; `/rerank` is added."
+    )
     protocol: Literal["cohere", "tei"] = Field(
         "cohere", description="cohere (also Jina, vLLM, Infinity), or tei."
     )

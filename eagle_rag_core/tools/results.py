@@ -78,7 +78,7 @@ class SourceResult(TypedDict):
 class RouteResult(TypedDict):
     mode: Annotated[str, Field(description="text, visual or hybrid.")]
     reason: Annotated[str, Field(description="Why this mode.")]
-    synthesis: Annotated[str, Field(description="extractive: the answer quotes the documents.")]
+    synthesis: Annotated[str, Field(description="extractive: quotes; generated: by a model.")]
 
 
 class StepResult(TypedDict):

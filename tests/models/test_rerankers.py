@@ -135,3 +135,18 @@ def test_a_search_is_reranked_and_survives_the_reranker(tmp_path: Path) -> None:
 def test_an_unknown_reranker_is_refused_at_start_with_what_is_known(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"'htp'.*did you mean 'http'.*fastembed:<model>"):
         library(tmp_path, "http://127.0.0.1:1", name="htp")
+
+
+def test_a_key_that_a_server_repeats_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    with model_server(lambda path, body: (401, {"error": "bad key sk-secret"})) as server:
+        reranker = core_reranker("http", settings(base_url=server.url, api_key="sk-secret"))
+        assert reranker is not None
+        with pytest.raises(ModelError):
+            reranker.rerank("q", [hit("a")])
+    assert "bad key [key]" in caplog.text
+    assert "sk-secret" not in caplog.text
+
+
+def test_an_address_without_its_scheme_is_refused() -> None:
+    with pytest.raises(ValueError, match="base_url"):
+        settings(base_url="127.0.0.1:9")

@@ -101,6 +101,8 @@ def ingest(
 
     if not sources and not sitemaps:
         raise click.UsageError("Name a source: a file, a folder, a URL, s3://…, or --sitemap.")
+    if title and len(sources) + len(sitemaps) > 1:
+        raise click.UsageError("--title is for a single source; it would be that of all.")
     again = _Again(every or 0.0, watch)
     if dry_run and again:
         raise click.UsageError("--dry-run looks once; leave --watch and --every away.")

@@ -20,7 +20,7 @@ from eagle_rag_core.ingest.sources.items import SourceKind
 from eagle_rag_core.service.source_report import ItemOutcome, ItemStatus
 from eagle_rag_core.types import Job, JobStatus
 
-_WOULD = (ItemStatus.ADDED, ItemStatus.CHANGED, ItemStatus.DELETED)
+_WOULD = (ItemStatus.ADDED, ItemStatus.CHANGED, ItemStatus.DELETED, ItemStatus.KEPT)
 
 
 def report(done: Round, *, as_json: bool, dry: bool) -> None:
@@ -125,7 +125,8 @@ def _job(job: Job) -> dict[str, object]:
 def _plan(done: Round) -> Iterator[str]:
     for given, outcome in done.outcomes():
         if outcome.status in _WOULD:
-            yield f"{outcome.status:<8} {printable(_name(given, outcome))}"
+            why = f"  ({outcome.reason})" if outcome.reason else ""
+            yield f"{outcome.status:<8} {printable(_name(given, outcome))}{why}"
     counted = {status: done.count(status) for status in ItemStatus}
     yield ", ".join(
         [
@@ -154,6 +155,7 @@ def _summary(done: Round) -> str:
     ]
     more = {
         "deleted": done.count(ItemStatus.DELETED),
+        "kept for another source": done.count(ItemStatus.KEPT),
         "skipped": done.count(ItemStatus.SKIPPED) + len(done.unreadable),
         "unfinished": len(done.unfinished),
     }

@@ -43,6 +43,7 @@ def lock(start: Start, file: str, check: bool) -> None:
         sys.exit(1 if lines else 0)
     if before := _former(path):
         click.echo("\n".join(changes(before, now)) or "Nothing changed.")
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(now.text(), "utf-8", newline="\n")
     click.echo(f"Wrote {path}: {len(now.tools)} tools.", err=True)
 

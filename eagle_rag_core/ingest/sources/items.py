@@ -48,21 +48,28 @@ class SourceSpec:
     depth: int = 0
     max_pages: int = 1000
 
-    def source_id(self, namespace: str) -> str:
-        """The id of the source: other patterns or tags make no other source of it."""
-        identity = "\0".join((namespace, self.kb_name, self.kind, self.uri))
+    def source_id(self, namespace: str, kb_seed: str) -> str:
+        """The id of the source: other patterns or tags make no other source of it.
+
+        :param kb_seed: of its knowledge base, which stays when the name changes.
+        """
+        identity = "\0".join((namespace, kb_seed, self.kind, self.uri))
         return hashlib.sha256(identity.encode()).hexdigest()[:32]
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
-        """The inverse of :meth:`as_dict`, also for what other versions stored."""
+    def from_dict(cls, stored: Mapping[str, Any], *, kb_name: str) -> Self:
+        """The inverse of :meth:`as_dict`, also for what other versions stored.
+
+        :param kb_name: the name that its knowledge base has now.
+        """
         known = {field.name for field in fields(cls)}
         values = {name: value for name, value in stored.items() if name in known}
         lists = {name: tuple(values.get(name, ())) for name in ("include", "exclude", "tags")}
-        return cls(**{**values, **lists, "kind": SourceKind(values["kind"])})
+        own = {"kind": SourceKind(values["kind"]), "kb_name": kb_name}
+        return cls(**{**values, **lists, **own})
 
 
 @dataclass(frozen=True, slots=True)

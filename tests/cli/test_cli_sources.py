@@ -253,6 +253,16 @@ def test_a_watched_folder_is_followed_until_the_command_is_ended(
     assert "Traceback" not in process.stderr
 
 
+def test_a_document_of_another_source_is_kept_and_counted(command: Command, folder: Path) -> None:
+    for path in (folder, folder / "deep"):
+        command("ingest", str(path))
+    (folder / "deep" / "goats.txt").unlink()
+    plan = command("ingest", str(folder), "--dry-run", "--delete-missing").stdout
+    assert f"kept     {folder}/deep/goats.txt  (It is gone" in plan and "delete 0" in plan
+    done = command("ingest", str(folder), "--delete-missing").stdout
+    assert done == "0 ingested, 1 unchanged, 0 failed, 1 kept for another source.\n"
+
+
 def test_a_worker_reads_the_sources_of_the_settings(
     deployment: Deployment, launcher: Launcher, folder: Path
 ) -> None:

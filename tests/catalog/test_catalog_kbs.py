@@ -115,7 +115,7 @@ def test_a_renamed_knowledge_base_keeps_its_documents(catalog: Catalog) -> None:
         assert found.kb_name == "b"
         scope = Scope(kbs=frozenset({"b"}))
         assert records.count(tx, NAMESPACE, "pack", "kind", scope=scope) == 1
-        assert kbs.seeds(tx, NAMESPACE, ["a", "b"]) == {"a": "a", "b": "a"}
+        assert kbs.seeds(tx, NAMESPACE, ["b"]) == {"b": "a"}
     assert not queue.holds(running)
     job = queue.get(LOCAL, waiting.job_id)
     assert (job.status, job.kb_name, job.attempts) == (JobStatus.QUEUED, "b", 0)
@@ -135,6 +135,17 @@ def test_a_new_knowledge_base_under_a_freed_name_gets_other_ids(catalog: Catalog
         found = kbs.seeds(tx, NAMESPACE, ["a", "b"])
     assert found["b"] == "a"
     assert found["a"] not in ("a", "b")
+
+
+def test_a_free_name_has_the_seed_it_would_get(catalog: Catalog) -> None:
+    with catalog.write() as tx:
+        assert kbs.seed(tx, NAMESPACE, "a") == "a"
+        for taker in ("b", "c"):
+            foretold = kbs.seed(tx, NAMESPACE, "a")
+            kbs.ensure_kb(tx, NAMESPACE, "a")
+            assert kbs.seed(tx, NAMESPACE, "a") == foretold
+            kb_changes.rename_kb(tx, NAMESPACE, "a", taker)
+        assert len(set(kbs.seeds(tx, NAMESPACE, ["a", "b", "c"]).values())) == 3
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,9 @@ _ROW_COPY = (
 )
 REPAIRED = {
     "a version nobody sees": ("catalog.versions", sql(_VERSION_COPY)),
+    "a lost section": ("catalog.sections", sql("DELETE FROM sections WHERE ordinal = 1")),
+    "the last section lost": ("catalog.sections", sql("DELETE FROM sections WHERE ordinal = 2")),
+    "all sections lost": ("catalog.sections", sql("DELETE FROM sections")),
     "its vectors": ("vectors.orphans", sql(_ROW_COPY)),
     "a lost passage": ("catalog.documents", sql("DELETE FROM chunks WHERE ordinal = 1")),
     "a lost vector": (
@@ -106,6 +109,21 @@ def test_what_cannot_be_repaired_says_what_to_do(life: Life, tmp_path: Path, cas
     faults = [item for item in life.upkeep.audit.run() if item.level is Level.FAULT]
     remedies = [item.remedy for item in faults if item.check == check]
     assert remedies and all(remedies)
+
+
+def test_a_lost_original_comes_back_by_the_command_that_is_named(
+    life: Life, tmp_path: Path
+) -> None:
+    path = tmp_path / "two words.md"
+    life.add(path, TEXT, kb="sea")
+    (life.home / "blobs" / sha(TEXT)[:2] / sha(TEXT)).unlink()
+    (fault,) = life.upkeep.audit.run()
+    assert (fault.check, fault.remedy) == (
+        "blobs.missing",
+        f"eagle-rag ingest '{path}' --kb sea",
+    )
+    life.add(path, kb="sea")
+    assert life.findings() == []
 
 
 def test_young_files_may_belong_to_a_running_ingest(life: Life) -> None:

@@ -8,8 +8,8 @@ from sqlalchemy import delete, func, or_, select, text
 
 from eagle_rag_core.catalog import ids
 from eagle_rag_core.catalog.engine import Catalog
-from eagle_rag_core.catalog.schema import chunks, documents, kbs, pack_records, versions
-from eagle_rag_core.service.audit.findings import Finding, Level
+from eagle_rag_core.catalog.schema import chunks, documents, kbs, pack_records, sections, versions
+from eagle_rag_core.service.audit.findings import Finding, Level, ingest_again
 from eagle_rag_core.service.kbs import KbService
 
 #: Problems of a damaged file that are listed.
@@ -69,7 +69,12 @@ def broken_documents(catalog: Catalog, remake: Callable[[str], object]) -> Itera
         .scalar_subquery()
     )
     query = (
-        select(documents.c.document_id, documents.c.source_uri, versions.c.version_id)
+        select(
+            documents.c.document_id,
+            documents.c.source_uri,
+            documents.c.kb_name,
+            versions.c.version_id,
+        )
         .outerjoin(versions, versions.c.version_id == documents.c.visible_version)
         .where(
             documents.c.namespace == catalog.namespace,
@@ -79,13 +84,13 @@ def broken_documents(catalog: Catalog, remake: Callable[[str], object]) -> Itera
     )
     with catalog.read() as conn:
         found = conn.execute(query).all()
-    for document_id, uri, version_id in found:
+    for document_id, uri, kb_name, version_id in found:
         if version_id is None:
             yield Finding(
                 "catalog.documents",
                 document_id,
                 "The text of this document is missing.",
-                remedy=f"Ingest {uri} again.",
+                remedy=ingest_again(uri, kb_name),
             )
         else:
             yield Finding(
@@ -94,6 +99,40 @@ def broken_documents(catalog: Catalog, remake: Callable[[str], object]) -> Itera
                 "Passages of this document are missing.",
                 repair=_calling(remake, document_id),
             )
+
+
+def lost_sections(catalog: Catalog, remake: Callable[[str], object]) -> Iterator[Finding]:
+    """Documents whose outline has gaps, or ends before the section of a passage."""
+    number, last = (
+        select(value)
+        .where(sections.c.version_id == documents.c.visible_version)
+        .scalar_subquery()
+        for value in (func.count(), func.max(sections.c.ordinal))
+    )
+    named = (
+        select(func.max(chunks.c.section))
+        .where(chunks.c.version_id == documents.c.visible_version)
+        .scalar_subquery()
+    )
+    query = (
+        select(documents.c.document_id)
+        .join(versions, versions.c.version_id == documents.c.visible_version)
+        .where(
+            documents.c.namespace == catalog.namespace,
+            # Ordinals begin at 0, which every document has: the whole of it.
+            or_(number == 0, number != last + 1, named > last),
+        )
+        .order_by(documents.c.document_id)
+    )
+    with catalog.read() as conn:
+        found = conn.scalars(query).all()
+    for document_id in found:
+        yield Finding(
+            "catalog.sections",
+            document_id,
+            "Sections of this document are missing.",
+            repair=_calling(remake, document_id),
+        )
 
 
 def stray_records(catalog: Catalog) -> Iterator[Finding]:

@@ -6,8 +6,11 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from shlex import quote
 
+from eagle_rag_core.catalog import ids
 from eagle_rag_core.errors import EagleError
+from eagle_rag_core.ingest.fetch.uris import is_file_uri, path_of
 
 #: Between two looks, so that what is being written in between is not taken for a fault.
 _PAUSE_SECONDS = 1.0
@@ -50,6 +53,18 @@ class Check:
 
     name: str
     find: Callable[[], Iterable[Finding]]
+
+
+def ingest_again(source_uri: str, kb_name: str) -> str:
+    """The command that makes a document anew from its source.
+
+    "" where it belongs to a knowledge base that is being deleted.
+    """
+    if not ids.is_kb_name(kb_name):
+        return ""
+    path = str(path_of(source_uri)) if is_file_uri(source_uri) else source_uri
+    typed = path if path.isprintable() else source_uri
+    return f"eagle-rag ingest {quote(typed)} --kb {kb_name}"
 
 
 class AuditService:

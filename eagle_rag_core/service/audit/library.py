@@ -52,6 +52,7 @@ def library_checks(parts: AuditParts) -> Sequence[Check]:
         Check("catalog.kbs", lambda: of_catalog.homeless_documents(catalog)),
         Check("catalog.versions", lambda: of_catalog.unseen_versions(catalog)),
         Check("catalog.documents", lambda: of_catalog.broken_documents(catalog, remake)),
+        Check("catalog.sections", lambda: of_catalog.lost_sections(catalog, remake)),
         Check("records.orphans", lambda: of_catalog.stray_records(catalog)),
         Check(
             "vectors.collections",

@@ -10,7 +10,7 @@ from eagle_rag_core.blobs.store import BlobStore, StoredFile
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.catalog.schema import documents, versions
 from eagle_rag_core.ingest.originals import Originals
-from eagle_rag_core.service.audit.findings import Finding
+from eagle_rag_core.service.audit.findings import Finding, ingest_again
 
 #: An original may be stored for so many seconds before its version is published.
 _YOUNG = 3600.0
@@ -19,7 +19,12 @@ _YOUNG = 3600.0
 def missing(catalog: Catalog, blobs: BlobStore) -> Iterator[Finding]:
     """Documents whose original is gone: they are found as ever, but cannot be made anew."""
     query = (
-        select(documents.c.document_id, documents.c.source_uri, versions.c.content_hash)
+        select(
+            documents.c.document_id,
+            documents.c.source_uri,
+            documents.c.kb_name,
+            versions.c.content_hash,
+        )
         .join(versions, versions.c.version_id == documents.c.visible_version)
         .where(documents.c.namespace == catalog.namespace)
         .order_by(documents.c.document_id)
@@ -27,13 +32,13 @@ def missing(catalog: Catalog, blobs: BlobStore) -> Iterator[Finding]:
     with catalog.read() as conn:
         found = conn.execute(query).all()
     stored = {file.name for file in blobs.stored()}
-    for document_id, uri, content_hash in found:
+    for document_id, uri, kb_name, content_hash in found:
         if content_hash not in stored:
             yield Finding(
                 "blobs.missing",
                 document_id,
                 f"The original of this document ({content_hash}) is gone.",
-                remedy=f"Ingest {uri} again.",
+                remedy=ingest_again(uri, kb_name),
             )
 
 

@@ -35,6 +35,18 @@ class TestFolders:
         assert library.run(folder).counts == {"unchanged": 2}
         assert len(library.jobs()) == before
 
+    def test_a_document_whose_original_is_lost_is_submitted_again(
+        self, library: Any, folder: Path
+    ) -> None:
+        library.run(folder)
+        blobs = library.app.settings.home / "blobs"
+        lost = [path for path in blobs.rglob("*") if path.is_file()]
+        assert len(lost) == 2
+        for path in lost:
+            path.unlink()
+        library.run(folder)
+        assert all(path.is_file() for path in lost)
+
     def test_bulk_jobs_come_after_others(self, library: Any, folder: Path) -> None:
         library.run(folder)
         assert {job.priority for job in library.jobs()} == {JobPriority.LOW}
@@ -172,6 +184,44 @@ class TestFolders:
         assert library.run(folder, dry=True).counts == {"unchanged": 1, "added": 1}
 
 
+class TestRenamedKnowledgeBases:
+    def rename(self, library: Any, name: str, new_name: str) -> None:
+        library.app.services().kbs.rename(COMMAND_LINE, name, new_name)
+
+    def test_a_source_goes_on_under_the_new_name(self, library: Any, folder: Path) -> None:
+        library.run(folder, kb_name="a")
+        (before,) = library.sources.list(COMMAND_LINE)
+        self.rename(library, "a", "b")
+        (after,) = library.sources.list(COMMAND_LINE)
+        assert (after.source_id, after.spec.kb_name) == (before.source_id, "b")
+        (folder / "a.md").write_text("# Otters\n\nOtters eat crabs.\n")
+        report = library.sources.run(COMMAND_LINE, after.spec)
+        library.finish()
+        assert report.source_id == before.source_id
+        assert report.counts == {"changed": 1, "unchanged": 1}
+        assert "crabs" in library.text(file_uri(folder / "a.md"))
+        assert [kb.name for kb in library.app.services().kbs.list(COMMAND_LINE)] == ["b"]
+
+    @pytest.mark.parametrize("dry", [False, True])
+    def test_the_freed_name_knows_nothing(self, library: Any, folder: Path, dry: bool) -> None:
+        library.run(folder, kb_name="a")
+        self.rename(library, "a", "b")
+        assert library.run(folder, kb_name="a", dry=dry).counts == {"added": 2}
+        assert library.run(folder, kb_name="b").counts == {"unchanged": 2}
+        assert len(library.sources.list(COMMAND_LINE)) == (1 if dry else 2)
+
+    def test_a_source_that_never_made_the_new_name_is_forgotten(
+        self, library: Any, folder: Path
+    ) -> None:
+        (empty := folder.with_name("empty")).mkdir()
+        library.run(empty, kb_name="b")
+        library.run(empty, kb_name="a")
+        library.run(folder, kb_name="a")
+        self.rename(library, "a", "b")
+        found = library.sources.list(COMMAND_LINE)
+        assert [info.spec.uri for info in found] == sorted({info.spec.uri for info in found})
+
+
 class TestDeletingWhatIsMissing:
     def run(self, library: Any, folder: Path, **options: Any) -> Any:
         return library.run(folder, **{"delete_missing": True, **options})
@@ -266,7 +316,7 @@ class TestDeletingWhatIsMissing:
         library.run(folder / "sub")
         (folder / "sub" / "b.txt").unlink()
         (folder / "sub" / "c.txt").write_text("More.\n")
-        assert self.run(library, folder).counts == {"unchanged": 1, "added": 1, "deleted": 1}
+        assert self.run(library, folder).counts == {"unchanged": 1, "added": 1, "kept": 1}
         assert file_uri(folder / "sub" / "b.txt") in library.documents()
         self.run(library, folder / "sub")
         assert file_uri(folder / "sub" / "b.txt") not in library.documents()

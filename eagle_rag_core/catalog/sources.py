@@ -209,7 +209,7 @@ def known_items(conn: Connection, source_id: str, uris: Sequence[str]) -> dict[s
             any_of(source_items.c.item_id, map(_item_id, uris)),
         )
     )
-    return {row[0]: KnownItem(*row) for row in conn.execute(query)}
+    return {row[0]: KnownItem._make(row) for row in conn.execute(query)}
 
 
 def note_items(tx: Connection, source_id: str, run: int, notes: Iterable[ItemNote]) -> None:

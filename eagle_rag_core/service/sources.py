@@ -219,8 +219,8 @@ class SourceService:
         if row is not None and (row.next_at > clock() or row.lease_until > clock()):
             return False
         with catalog.write() as tx:
-            row = source_run.new_source(catalog.namespace, source_id, spec)
-            sources.ensure_source(tx, row, clock=clock)
+            new = source_run.new_source(catalog.namespace, source_id, spec)
+            sources.ensure_source(tx, new, clock=clock)
             return sources.claim_due(
                 tx, source_id, owner=self._owner, lease_seconds=self._lease_seconds, clock=clock
             )

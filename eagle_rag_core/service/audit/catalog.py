@@ -104,9 +104,7 @@ def broken_documents(catalog: Catalog, remake: Callable[[str], object]) -> Itera
 def lost_sections(catalog: Catalog, remake: Callable[[str], object]) -> Iterator[Finding]:
     """Documents whose outline has gaps, or ends before the section of a passage."""
     number, last = (
-        select(value)
-        .where(sections.c.version_id == documents.c.visible_version)
-        .scalar_subquery()
+        select(value).where(sections.c.version_id == documents.c.visible_version).scalar_subquery()
         for value in (func.count(), func.max(sections.c.ordinal))
     )
     named = (

@@ -82,9 +82,10 @@ def clean_environment(folder: Path) -> Environment:
             (lent / entry.name).symlink_to(entry)
     (own_site,) = environment.folder.glob("lib/python*/site-packages")
     (own_site / "lent.pth").write_text(f"{lent}\n", "utf-8")
-    pip = environment.folder / "bin" / "pip"
-    pip.write_text(f'#!/bin/sh\nexec "{environment.python}" -m pip "$@"\n', "utf-8")
-    pip.chmod(0o755)
+    for tool in ("pip", "pytest"):  # lent packages have no scripts here
+        script = environment.folder / "bin" / tool
+        script.write_text(f'#!/bin/sh\nexec "{environment.python}" -m {tool} "$@"\n', "utf-8")
+        script.chmod(0o755)
     environment.installed(build_wheel(ROOT, folder / "core"))
     return environment
 

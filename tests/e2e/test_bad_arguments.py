@@ -132,7 +132,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str, str]] = {
         INGEST,
         {"source_uri": "otters.md", "metadata": {"k": "v\0"}},
         "invalid_argument",
-        "Keys of metadata",
+        "control characters",
     ),
     "title-nul": (
         INGEST,

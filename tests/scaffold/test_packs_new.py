@@ -47,9 +47,11 @@ def test_the_wheel_of_every_backend_is_sound(tmp_path: Path, backend: str) -> No
     pytest.importorskip(BACKENDS[backend].module.partition(".")[0])
     project = generated(tmp_path, backend=backend)
     hook = f"import {BACKENDS[backend].module} as b; b.build_wheel({str(tmp_path)!r})"
+    tools = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # uv_build is a binary
     subprocess.run(
         [sys.executable, "-W", "ignore", "-c", hook],
         cwd=project,
+        env={**os.environ, "PATH": tools},
         check=True,
         capture_output=True,
         timeout=60,

@@ -28,7 +28,8 @@ def only(*folders: Path, core_version: str = "1.0") -> PackRecord:
 
 
 def test_a_sound_pack_is_described_without_importing_it(tmp_path: Path) -> None:
-    package = write_pack(tmp_path, "biomed", code="raise SystemExit('imported')")
+    code = "raise SystemExit('imported')"
+    package = write_pack(tmp_path, "biomed", package="only_described", code=code)
     record = only(tmp_path)
     assert record.state is PackState.DISCOVERED
     assert record.namespace == "biomed"

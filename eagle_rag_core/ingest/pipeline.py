@@ -32,6 +32,7 @@ from eagle_rag_core.ingest.fetch.source import FetchedSource
 from eagle_rag_core.ingest.fetch.uris import name_of
 from eagle_rag_core.ingest.originals import Originals
 from eagle_rag_core.ingest.parsers import ParserRegistry
+from eagle_rag_core.ingest.parsers.choice import HEAD_BYTES
 from eagle_rag_core.ingest.sections import build_sections
 from eagle_rag_core.models.analyzer import ANALYZER_VERSION
 from eagle_rag_core.types import (
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 Report = Callable[[JobStage, float], None]
-_HEAD_BYTES = 65_536
 #: The pipeline looks at documents on nobody's behalf.
 _PIPELINE = Caller("pipeline")
 
@@ -182,7 +182,7 @@ class IngestPipeline:
         parts = self._parts
         report(JobStage.PARSE, 0.1)
         data = in_declared_charset(source)
-        parser = parts.parsers.pick(data[:_HEAD_BYTES], source.name)
+        parser = parts.parsers.pick(data[:HEAD_BYTES], source.name)
         with progress.listening(lambda share: report(JobStage.PARSE, 0.1 + 0.1 * share)):
             parsed = parser.parse(data, source.name)
         report(JobStage.CHUNK, 0.2)

@@ -56,7 +56,7 @@ def generate(
     status, detail = "ok", ""
     try:
         for claim in claims_in(model.stream(messages_for(query, passages))):
-            if NOT_FOUND.casefold() in claim.text.casefold():
+            if not writing.text and NOT_FOUND.casefold() in claim.text.casefold():
                 return Generated("", (), _step("ok", "", writing, started), found=False)
             writing.add(claim)
     except EagleError as error:

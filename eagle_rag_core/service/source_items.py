@@ -12,9 +12,10 @@ from eagle_rag_core.catalog import ids
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.catalog.sources import ItemNote, KnownItem
 from eagle_rag_core.errors import EagleError, ErrorCode, FetchError, InvalidArgument
-from eagle_rag_core.ingest.fetch.paths import HEAD_BYTES, read_head
+from eagle_rag_core.ingest.fetch.paths import read_head
 from eagle_rag_core.ingest.fetch.uris import name_of, path_of
 from eagle_rag_core.ingest.parsers import ParserRegistry
+from eagle_rag_core.ingest.parsers.choice import HEAD_BYTES
 from eagle_rag_core.ingest.sources.items import SourceItem, SourceKind, SourceSpec
 from eagle_rag_core.ingest.sources.opening import SourceTools
 from eagle_rag_core.service.ingest import IngestService

@@ -168,3 +168,10 @@ def test_passages_stay_within_the_budget() -> None:
     (only,) = passages_within([hit("缓" * 5000)], 300)
     assert 200 < len(only.text) <= 300
     assert len(messages_for("q", passages)) == 2
+
+
+def test_a_model_that_gives_up_behind_an_answer_does_not_take_it_back() -> None:
+    written, heard = write(lambda _: f"Acme was founded by Ada Berg [1]. {NOT_FOUND}")
+    assert written.found
+    assert written.text == "Acme was founded by Ada Berg. [1]"
+    assert "".join(piece for piece in heard if isinstance(piece, str)) == written.text

@@ -28,8 +28,6 @@ _FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 
 _MISSING = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG})
 _PIECE = 1 << 20
-#: What a parser is chosen by.
-HEAD_BYTES = 65_536
 
 
 def check_path(path: Path, allowed_roots: Sequence[Path] | None) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from eagle_rag_core.ingest.parsers.declared import NO_TITLE
 from eagle_rag_core.ingest.parsers.normalise import one_line
 
 if TYPE_CHECKING:
@@ -18,10 +19,6 @@ logger = logging.getLogger(__name__)
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _PDF = "{http://ns.adobe.com/pdf/1.3/}"
 _DATE = re.compile(r"D:(\d{4})(\d{2})(\d{2})(?:(\d{2})(\d{2})(\d{2}))?")
-#: What programs write when nobody gave the document a title.
-_NO_TITLE = re.compile(
-    r"(?:untitled.*|microsoft word - .*|.*\.(?:docx?|pptx?|xlsx?|indd|qxd|tex|dvi|pdf))", re.I
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +48,7 @@ def read_metadata(declared: DocumentMetadata | None) -> PdfMetadata:
         "modified": _date(declared.mod_date),
     }
     return PdfMetadata(
-        title="" if _NO_TITLE.fullmatch(title) else title,
+        title="" if NO_TITLE.fullmatch(title) else title,
         language=" ".join(_values(packet, f"{_DC}language")[:1]),
         keywords=tuple(dict.fromkeys(word for word in keywords if word)),
         metadata={key: value for key, value in fields.items() if value},

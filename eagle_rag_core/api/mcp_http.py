@@ -11,16 +11,13 @@ from fastmcp.server.http import HostOriginGuardMiddleware
 
 from eagle_rag_core import __version__
 from eagle_rag_core.api.frozen_routes import FrozenRoutes, Routes
+from eagle_rag_core.api.identity import ANONYMOUS
 from eagle_rag_core.api.mcp_server import build_server
 from eagle_rag_core.api.rest.discovery import discovery_router
 from eagle_rag_core.api.rest.health import health_router
 from eagle_rag_core.app import EagleApp
 from eagle_rag_core.errors import ConfigError
 from eagle_rag_core.settings import Settings
-from eagle_rag_core.types import Caller
-
-#: Who calls over HTTP while authentication is off: anybody who reaches this machine's loopback.
-ANONYMOUS = Caller("anonymous")
 
 
 def build_http_app(app: EagleApp, *, host: str) -> FastAPI:

@@ -13,8 +13,8 @@ from eagle_rag_core.query.sentences import split
 _CITATION: Final = re.compile(r"\[\d+(?:\s*[,;]\s*\d+)*\]")
 #: Citations behind the full stop, which belong to the sentence before it.
 _BEHIND: Final = re.compile(rf"([.!?…。！？]+)((?:\s*{_CITATION.pattern})+)[.。]?")
-#: What may yet become a citation of the sentence before it.
-_OPEN_END: Final = re.compile(r"\s*(?:\[[\d\s,;\]\[]*)?$")
+#: What may yet become the end of the sentence before it, and a citation of it.
+_OPEN_END: Final = re.compile(r"[.!?…。！？]*\s*(?:\[[\d\s,;\]\[]*)?$")
 
 
 @dataclass(frozen=True, slots=True)

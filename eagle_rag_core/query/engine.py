@@ -6,23 +6,18 @@ import math
 import time
 from dataclasses import replace
 
-from eagle_rag_core.models.analyzer import analyze
 from eagle_rag_core.models.llm import ChatModel
 from eagle_rag_core.query.answer import Answer, Route, Source
 from eagle_rag_core.query.citations import cite
-from eagle_rag_core.query.extractive import best_sentences, coverage
+from eagle_rag_core.query.extractive import best_sentences
 from eagle_rag_core.query.generation import Generated, Listener, generate
+from eagle_rag_core.query.relevance import Relevance
 from eagle_rag_core.query.router import choose_route
 from eagle_rag_core.retrieval.orchestrator import Orchestrator, SearchOutcome
 from eagle_rag_core.settings.sections import QuerySettings
 from eagle_rag_core.types import Scope, Step
 
 __all__ = ["Answer", "AnswerEngine", "Route", "Source"]
-
-#: Share of the query's terms that one passage must have to be relevant by its words.
-MIN_COVERAGE = 0.35
-#: Cosine similarity of query and passage from which on it is relevant by its meaning.
-MIN_SIMILARITY = 0.4
 
 _NOTHING_RELEVANT = "Nothing relevant to the question was found in the searched documents."
 _NOTHING_TO_SEARCH = "There are no documents to search here."
@@ -35,14 +30,20 @@ def _nobody(_: str | Source) -> None:
 class AnswerEngine:
     """Answers questions from the documents. Safe to use from any thread.
 
+    :param relevance: decides whether there is anything to answer from.
     :param model: writes the answers; without one they quote.
     """
 
     def __init__(
-        self, orchestrator: Orchestrator, settings: QuerySettings, model: ChatModel | None = None
+        self,
+        orchestrator: Orchestrator,
+        settings: QuerySettings,
+        relevance: Relevance,
+        model: ChatModel | None = None,
     ) -> None:
         self._orchestrator = orchestrator
         self._settings = settings
+        self._relevance = relevance
         self._model = model
 
     def answer(
@@ -70,7 +71,7 @@ class AnswerEngine:
             query, scope, self._settings.evidence, deadline=deadline
         )
         steps = (*outcome.steps, *decision.skipped)
-        if scope.empty or not is_relevant(query, outcome):
+        if scope.empty or not self._relevance.holds(query, outcome):
             text = _NOTHING_TO_SEARCH if scope.empty else _NOTHING_RELEVANT
             listener(text)
             return Answer(text, (), decision.route, (*steps, Step("extract", "ok")))
@@ -102,18 +103,3 @@ class AnswerEngine:
             listener(source)
         listener(text)
         return text, sources, Step("extract", "ok", count=len(sources), elapsed_ms=elapsed)
-
-
-def is_relevant(query: str, outcome: SearchOutcome) -> bool:
-    """Whether the hits say anything about the query.
-
-    They do when one of them has enough of the query's terms (or of those an expander added for
-    them), or when the dense leg finds one close enough in meaning. On XQuAD with MiniLM, 0.6 % of
-    the English questions are given up although their paragraph is in the index, 30 % when just
-    that paragraph is left out, and 90 % of questions from other collections. The bounds are
-    not calibrated per embedder.
-    """
-    own = len(set(analyze(query)))
-    if own and coverage(outcome.terms, outcome.hits) >= MIN_COVERAGE * own:
-        return True
-    return outcome.similarity is not None and outcome.similarity >= MIN_SIMILARITY

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from small_library import NoEmbedder, SmallLibrary, WordEmbedder
 
 from eagle_rag_core.errors import CallTimeout, EagleError, ErrorCode, InvalidArgument
-from eagle_rag_core.query.engine import MIN_SIMILARITY, AnswerEngine, is_relevant
-from eagle_rag_core.retrieval.orchestrator import SearchOutcome
+from eagle_rag_core.query.engine import AnswerEngine
+from eagle_rag_core.query.relevance import Relevance
 from eagle_rag_core.settings.sections import QuerySettings
-from eagle_rag_core.types import Expansion, Hit, QueryExpander, Scope
+from eagle_rag_core.types import Expansion, QueryExpander, Scope
 
 WINGS = """# Wings
 
@@ -34,7 +34,7 @@ The fin keeps it steady in yaw. Rain does not matter.
 
 
 def engine(library: SmallLibrary, **parts: Any) -> AnswerEngine:
-    return AnswerEngine(library.orchestrator(**parts), QuerySettings())
+    return AnswerEngine(library.orchestrator(**parts), QuerySettings(), Relevance("none"))
 
 
 def test_an_answer_quotes_and_cites(library: SmallLibrary) -> None:
@@ -119,31 +119,6 @@ def test_words_of_an_expander_count_as_words_of_the_question(library: SmallLibra
     assert answer.sources[0].quote == "Myocardial infarction is treated with aspirin."
 
 
-def outcome(text: str, similarity: float | None, *added: str) -> SearchOutcome:
-    hit = Hit("n", "d", "default", text, 1.0, 0, len(text))
-    return SearchOutcome((hit,), (), ("thin", "wing", "stall", "angl", "flap", *added), similarity)
-
-
-def test_relevance_takes_enough_words_or_closeness_in_meaning() -> None:
-    query = "thin wing stall angle flaps"
-    assert is_relevant(query, outcome("The stall angle.", None))
-    assert not is_relevant(query, outcome("The stall.", None))
-    assert is_relevant(query, outcome("The stall.", MIN_SIMILARITY))
-    assert not is_relevant(query, outcome("The stall.", MIN_SIMILARITY - 0.01))
-    assert not is_relevant(query, SearchOutcome((), (), ("stall",), None))
-
-
-def test_added_terms_help_and_do_not_raise_the_bar() -> None:
-    query = "thin wing stall angle flaps"
-    assert is_relevant(query, outcome("Stall of the aerofoil.", None, "aerofoil"))
-    many = [f"synonym{number}" for number in range(50)]
-    assert is_relevant(query, outcome("The stall angle.", None, *many))
-
-
-def test_a_query_of_stop_words_is_judged_by_meaning_alone() -> None:
-    assert not is_relevant("what is it", SearchOutcome((), (), (), None))
-
-
 @pytest.mark.parametrize(("language", "at_least"), [("en", 0.9), ("zh", 0.9)])
 def test_answers_quote_the_paragraph_that_was_asked_about(
     tmp_path: Path, language: str, at_least: float
@@ -179,6 +154,8 @@ def test_a_query_the_embedder_has_no_vector_for_finds_nothing(library: SmallLibr
     library.add("a", WINGS)
     parts = library.orchestrator(index=library.index(embedder=Speechless()))
     assert parts.search("😀", library.everything(), 5).hits == ()
-    answer = AnswerEngine(parts, QuerySettings()).answer("😀", "auto", library.everything())
+    answer = AnswerEngine(parts, QuerySettings(), Relevance("none")).answer(
+        "😀", "auto", library.everything()
+    )
     assert answer.sources == ()
     assert answer.answer.startswith("Nothing relevant")

@@ -35,6 +35,11 @@ def test_sentences_come_with_what_they_cite(
     assert read(text) == expected
 
 
+def test_full_stops_that_arrive_one_by_one_are_one_end() -> None:
+    assert list(claims_in(["。.", " [1]"])) == list(claims_in(["。. [1]"]))
+    assert [claim.cited for claim in claims_in(["Hot.", ".", " [1]"])] == [(1,)]
+
+
 answers = st.lists(
     st.sampled_from(
         ["Tea is green", " and hot", ". ", "[1]", "[2, 3]", " [", "4]", "\n", "。", "茶", "1.5"]

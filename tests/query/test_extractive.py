@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eagle_rag_core.models.analyzer import analyze
-from eagle_rag_core.query.extractive import best_sentences, coverage
+from eagle_rag_core.query.extractive import best_sentences
 from eagle_rag_core.types import Hit
 
 
@@ -90,14 +90,6 @@ def test_without_a_shared_word_the_best_passages_begin_the_answer() -> None:
 def test_chinese_sentences_are_found() -> None:
     text = "黑豹队来自卡罗来纳。黑豹队的防守只丢了308分。他们赢了比赛。"
     assert quotes("黑豹队的防守丢了多少分？", hit(text), limit=1) == ["黑豹队的防守只丢了308分。"]
-
-
-def test_coverage_counts_the_terms_of_the_best_passage_with_title_and_headings() -> None:
-    terms = analyze("installing the engine")
-    assert coverage(terms, [hit("Run the script.", path="Guide > Installation")]) == 1
-    assert coverage(terms, [hit("Run it."), hit("The engine.", title="Installing")]) == 2
-    assert coverage(terms, [hit("Install."), hit("Engine.")]) == 1
-    assert coverage(terms, [hit("Run the script.")]) == coverage(terms, []) == 0
 
 
 SENTENCES = st.lists(

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 import secrets
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from eagle_rag_core.blobs import s3
 from eagle_rag_core.blobs.s3 import S3Access
 from eagle_rag_core.errors import ConfigError, StorageError
 
 _PARTIAL = ".part"
+_PIECE = 1 << 20
+_NOT_STORED = "The original cannot be stored; check space and rights of blobs.url."
+_NOT_READ = "The original of this document cannot be read from blobs.url."
 _S3 = "s3://"
 
 
@@ -81,27 +85,44 @@ class BlobStore:
         :raises StorageError: it cannot be stored.
         """
         fs, path = self._locate(key)
-        with self._failing("The original cannot be stored; check space and rights of blobs.url."):
+        with self._failing(_NOT_STORED):
             if fs.exists(path):
                 return
             if self._in_s3:  # an upload that breaks leaves nothing there
                 fs.pipe_file(path, data)
                 return
-            fs.makedirs(fs._parent(path), exist_ok=True)
-            partial = f"{path}.{secrets.token_hex(8)}{_PARTIAL}"
-            try:
+            with _partial(fs, path) as partial:
                 fs.pipe_file(partial, data)
-                fs.mv(partial, path)
-            except OSError:
-                # On a full disk it is in the way of everything else.
-                with suppress(OSError):
-                    fs.rm_file(partial)
-                raise
+
+    def put_file(self, key: str, file: IO[bytes]) -> None:
+        """Store a file from where it stands, piece by piece where the store is a folder.
+
+        :raises StorageError: it cannot be stored.
+        """
+        if self._in_s3:  # a multipart upload that breaks off may leave a part behind as the whole
+            self.put(key, file.read())
+            return
+        fs, path = self._locate(key)
+        with self._failing(_NOT_STORED):
+            if fs.exists(path):
+                return
+            with _partial(fs, path) as partial, fs.open(partial, "wb") as stored:
+                shutil.copyfileobj(file, stored, _PIECE)
+
+    def open(self, key: str) -> IO[bytes]:
+        """A blob to be read piece by piece.
+
+        :raises StorageError: the blob is missing or cannot be read.
+        """
+        fs, path = self._locate(key)
+        with self._failing(_NOT_READ):
+            file: IO[bytes] = fs.open(path, "rb")
+        return file
 
     def get(self, key: str) -> bytes:
         """:raises StorageError: the blob is missing or cannot be read."""
         fs, path = self._locate(key)
-        with self._failing("The original of this document cannot be read from blobs.url."):
+        with self._failing(_NOT_READ):
             data: bytes = fs.cat_file(path)
         return data
 
@@ -184,6 +205,21 @@ class BlobStore:
             yield
         except failures as error:
             raise StorageError(message) from error
+
+
+@contextmanager
+def _partial(fs: Any, path: str) -> Iterator[str]:
+    """Where to write a file so that it appears at ``path`` whole or not at all."""
+    fs.makedirs(fs._parent(path), exist_ok=True)
+    partial = f"{path}.{secrets.token_hex(8)}{_PARTIAL}"
+    try:
+        yield partial
+        fs.mv(partial, path)
+    except OSError:
+        # On a full disk it is in the way of everything else.
+        with suppress(OSError):
+            fs.rm_file(partial)
+        raise
 
 
 def _changed_at(info: Mapping[str, Any]) -> float:

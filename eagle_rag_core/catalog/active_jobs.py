@@ -8,7 +8,7 @@ import time
 from sqlalchemy import ColumnElement, Connection, select, update
 
 from eagle_rag_core.catalog import ids
-from eagle_rag_core.catalog.schema import jobs
+from eagle_rag_core.catalog.schema import jobs, kbs
 from eagle_rag_core.errors import ErrorCode
 from eagle_rag_core.types import JobStatus
 
@@ -21,6 +21,15 @@ def has_active_job(conn: Connection, namespace: str, document_id: str) -> bool:
         jobs.c.namespace == namespace, jobs.c.document_id == document_id, _ACTIVE
     )
     return conn.scalar(query.limit(1)) is not None
+
+
+def pending_uploads(conn: Connection) -> set[str]:
+    """The contents that were sent along with jobs of any namespace that are not over, by hash."""
+    content_hash = jobs.c.request["upload"].as_string()
+    query = select(content_hash).where(
+        jobs.c.namespace.in_(select(kbs.c.namespace)), _ACTIVE, jobs.c.source_uri.like("upload:%")
+    )
+    return {found for found in conn.scalars(query) if found}
 
 
 def cancel_jobs(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import (
     ColumnElement,
@@ -17,12 +18,19 @@ from sqlalchemy import (
     delete,
     insert,
     select,
+    text,
     update,
 )
 
 from eagle_rag_core.catalog import ids
+from eagle_rag_core.catalog.membership import any_of_bound, as_array
 from eagle_rag_core.catalog.schema import vector_collections, vector_retirements
 from eagle_rag_core.errors import ErrorCode, InvalidArgument, ModelError
+
+#: The kind of the collection that every document has rows in.
+TEXT: Final = "text"
+#: Columns hold kinds of up to so many characters.
+_MAX_KIND: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +65,11 @@ _ACTIVE = _INFOS.where(
     vector_collections.c.kind == bindparam("kind", type_=String),
     vector_collections.c.active,
 )
+_ALL_ACTIVE = _INFOS.where(
+    vector_collections.c.namespace == bindparam("namespace", type_=String),
+    any_of_bound(vector_collections.c.kind, bindparam("kinds", type_=String)),
+    vector_collections.c.active,
+)
 
 
 def collection_name(kind: str, fingerprint: str) -> str:
@@ -64,10 +77,26 @@ def collection_name(kind: str, fingerprint: str) -> str:
     return f"{kind}_{hashlib.sha256(fingerprint.encode()).hexdigest()[:8]}"
 
 
+def kind_of_view(name: str) -> str:
+    """The kind of the collections of a pack's view: its name, shortened where it is long."""
+    if len(name) <= _MAX_KIND:
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return f"{name[: _MAX_KIND - 9]}_{digest}"
+
+
 def active_collection(conn: Connection, namespace: str, kind: str) -> CollectionInfo | None:
     """The collection of ``kind`` in use; None when nothing was ever ingested."""
     row = conn.execute(_ACTIVE, {"namespace": namespace, "kind": kind}).one_or_none()
     return _info(row) if row else None
+
+
+def active_collections(
+    conn: Connection, namespace: str, kinds: Iterable[str]
+) -> dict[str, CollectionInfo]:
+    """The collections of kinds in use, by kind."""
+    rows = conn.execute(_ALL_ACTIVE, {"namespace": namespace, "kinds": as_array(kinds)})
+    return {info.kind: info for info in map(_info, rows)}
 
 
 def list_collections(conn: Connection, namespace: str) -> list[CollectionInfo]:
@@ -96,6 +125,9 @@ def ensure_collection(
     name = collection_name(kind, fingerprint)
     query = _INFOS.where(*_is(namespace, name))
     row = tx.execute(query).one_or_none()
+    if row is None:
+        _create_alone(tx, namespace, kind)
+        row = tx.execute(query).one_or_none()
     if row is None:
         tx.execute(
             insert(vector_collections).values(
@@ -177,6 +209,14 @@ def forget_collection(tx: Connection, namespace: str, name: str) -> None:
     for table in (vector_collections, vector_retirements):
         column = table.c.name if table is vector_collections else table.c.collection
         tx.execute(delete(table).where(table.c.namespace == namespace, column == name))
+
+
+def _create_alone(tx: Connection, namespace: str, kind: str) -> None:
+    """Let nobody else create a collection of a kind until ``tx`` ends. SQLite has one writer."""
+    if tx.dialect.name == "postgresql":
+        digest = hashlib.sha256(f"eagle-rag collections {namespace} {kind}".encode()).digest()
+        key = int.from_bytes(digest[:8], "big", signed=True)
+        tx.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})
 
 
 def _is(namespace: str, name: str) -> tuple[ColumnElement[bool], ...]:

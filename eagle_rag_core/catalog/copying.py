@@ -12,8 +12,9 @@ from eagle_rag_core.catalog import ids
 from eagle_rag_core.catalog.documents import get_document
 from eagle_rag_core.catalog.passages import document_sections
 from eagle_rag_core.catalog.schema import chunks, documents, pack_records, versions
+from eagle_rag_core.catalog.tiles import read_lines, version_pages, version_tiles
 from eagle_rag_core.catalog.versions import VersionDraft
-from eagle_rag_core.types import Caller, Chunk, NewRecord
+from eagle_rag_core.types import Caller, Chunk, NewRecord, Tile
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,9 @@ def read_draft(
         fields={row.node_id: _of_packs(row.fields, packs) for row in rows if row.fields},
         records=_records(conn, info.version_id, packs),
         given=given,
+        tiles=version_tiles(conn, info.version_id),
+        pages=version_pages(conn, info.version_id),
+        lines=read_lines(conn, info.version_id),
     )
 
 
@@ -122,7 +126,12 @@ def moved(draft: VersionDraft, kb_name: str, document_id: str) -> VersionDraft:
             (pack, replace(record, node_id=node.get(record.node_id, "")))
             for pack, record in draft.records
         ],
+        tiles=[replace(tile, image_id=_image_id(version_id, tile)) for tile in draft.tiles],
     )
+
+
+def _image_id(version_id: str, tile: Tile) -> str:
+    return ids.image_id(version_id, tile.kind, tile.page, str(tile.box), tile.part)
 
 
 def _of_packs(fields: Mapping[str, Any], packs: Collection[str]) -> dict[str, Any]:

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, or_, select
 
-from eagle_rag_core.catalog import cursors, filters, ids
+from eagle_rag_core.catalog import cursors, ids
 from eagle_rag_core.catalog.membership import any_of
 from eagle_rag_core.catalog.schema import document_tags, documents, versions
 from eagle_rag_core.errors import NotFound
-from eagle_rag_core.types import Caller, Condition, DocumentInfo, Scope
+from eagle_rag_core.types import Caller, DocumentInfo, Scope
 
 
 class VisibleVersion(NamedTuple):
@@ -54,7 +54,7 @@ def list_documents(
     conn: Connection,
     namespace: str,
     scope: Scope,
-    conditions: Sequence[Condition] = (),
+    conditions: Sequence[ColumnElement[bool]] = (),
     *,
     limit: int,
     cursor: str = "",
@@ -64,13 +64,14 @@ def list_documents(
     A document that changes while somebody pages moves to the front, where it is not seen
     again; no other document is skipped or repeated.
 
+    :param conditions: see :func:`~eagle_rag_core.catalog.filters.matching`.
     :param cursor: "" for the first page.
     :returns: the documents, and "" for a cursor at the end.
-    :raises InvalidArgument: a bad condition or cursor.
+    :raises InvalidArgument: a bad cursor.
     """
     query = (
         _infos()
-        .where(documents.c.namespace == namespace, inside(scope), *filters.matching(conditions))
+        .where(documents.c.namespace == namespace, inside(scope), *conditions)
         .order_by(documents.c.updated_at.desc(), documents.c.document_id.desc())
         .limit(limit + 1)
     )

@@ -17,6 +17,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Pool, QueuePool, create_engine, event, exc
 from sqlalchemy.engine import URL, make_url
 
+from eagle_rag_core.catalog.source_names import BARE_NAMES, SourceNames
 from eagle_rag_core.errors import ConfigError, EagleError, StorageError
 
 #: Connections kept open, and those opened under pressure and closed again. Of a server's, which
@@ -34,15 +35,24 @@ class Catalog:
     Safe to share between threads, and across ``fork``: the child opens connections of its own.
 
     :param url: ``sqlite:///<file>`` or ``postgresql://<user>@<host>/<database>``.
+    :param names: of the sources of its documents, for callers.
     :raises ConfigError: the URL cannot be used at all. Nothing is opened yet.
     """
 
-    def __init__(self, url: str | URL, *, namespace: str) -> None:
+    def __init__(
+        self, url: str | URL, *, namespace: str, names: SourceNames = BARE_NAMES
+    ) -> None:
         self.namespace = namespace
+        self.names = names
         self._url = _checked(url)
         self._engine = _engine(self._url)
         self._readers, self._writers = _faces(self._engine)
         _open_catalogs.add(self)
+
+    @property
+    def file(self) -> Path | None:
+        """The file of an SQLite catalog."""
+        return _file(self._url) if self._url.get_backend_name() == "sqlite" else None
 
     @contextmanager
     def read(self) -> Iterator[Connection]:

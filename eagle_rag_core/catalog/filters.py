@@ -8,6 +8,7 @@ pattern, so no value is ever read as query text. What each operator means:
   sides are plain decimals (metadata only), else as text.
 * ``tags``: ``eq``, ``in``, ``contains`` = has (one of) the tag(s); ``ne`` = has not; ``prefix`` =
   has a tag that begins so.
+* ``source_uri``: what the caller is shown of it.
 * ``created_at``, ``updated_at``: the value is an ISO 8601 date, which stands for that whole day
   in UTC, or a date and time (UTC unless it names an offset); ``prefix`` compares the ISO text.
 
@@ -44,7 +45,6 @@ _METADATA_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,63}")
 _TEXT_COLUMNS: dict[str, ColumnElement[str]] = {
     "id": documents.c.document_id,
     "title": documents.c.title,
-    "source_uri": documents.c.source_uri,
     "source_type": documents.c.source_type,
     "language": documents.c.language,
 }
@@ -65,12 +65,15 @@ _COMPARE: dict[FilterOp, Callable[[Any, Any], ColumnElement[bool]]] = {
 _DECIMAL = r"\A-?[0-9]{1,30}(\.[0-9]{1,30})?\Z"
 
 
-def matching(conditions: Sequence[Condition]) -> list[ColumnElement[bool]]:
+def matching(
+    conditions: Sequence[Condition], source_uri: ColumnElement[str] = documents.c.source_uri
+) -> list[ColumnElement[bool]]:
     """SQL expressions over ``documents``, all of which must hold.
 
+    :param source_uri: what conditions on that field compare with; see :class:`SourceNames`.
     :raises InvalidArgument: an unknown field or operator, or a value the field cannot have.
     """
-    return [_expression(condition) for condition in conditions]
+    return [_expression(condition, source_uri) for condition in conditions]
 
 
 def has_prefix(column: ColumnElement[str], value: str) -> ColumnElement[bool]:
@@ -78,10 +81,12 @@ def has_prefix(column: ColumnElement[str], value: str) -> ColumnElement[bool]:
     return column.istartswith(value, autoescape=True)
 
 
-def _expression(condition: Condition) -> ColumnElement[bool]:
+def _expression(condition: Condition, source_uri: ColumnElement[str]) -> ColumnElement[bool]:
     op = _operator(condition)
     _check_value(condition, op)
     name, value = condition.field, condition.value
+    if name == "source_uri":
+        return _text(source_uri, op, value)
     if name in _TEXT_COLUMNS:
         return _text(_TEXT_COLUMNS[name], op, value)
     if name in _TIME_COLUMNS:

@@ -37,8 +37,13 @@ def node_id(version_id: str, ordinal: int) -> str:
     return hashlib.sha256(f"{version_id}:{ordinal}".encode()).hexdigest()[:_ID_LENGTH]
 
 
+def image_id(version_id: str, kind: str, page: int, box: str, part: str = "") -> str:
+    """The id of a tile of a version; what it shows tells it from all others."""
+    return _digest(version_id, kind, str(page), box, part)
+
+
 def is_id(text: str) -> bool:
-    """Whether ``text`` has the form of a document, version, node or job id."""
+    """Whether ``text`` has the form of a document, version, node, tile or job id."""
     return _ID.fullmatch(text) is not None
 
 

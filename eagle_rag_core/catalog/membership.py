@@ -46,6 +46,13 @@ def any_of_bound(column: ColumnElement[Any], array: BindParameter[str]) -> Colum
     return column.in_(select(value if isinstance(column.type, String) else cast(value, Integer)))
 
 
+def elements(values: Iterable[str]) -> ColumnElement[str]:
+    """A column with each of the texts in a row, for a ``select`` of its own."""
+    array = bindparam(None, as_array(values), type_=String, unique=True)
+    column: ColumnElement[str] = _ArrayElements(array).table_valued("value").c.value
+    return column
+
+
 def as_array(values: Iterable[str] | Iterable[int]) -> str:
     """The value of the parameter that stands for ``values``."""
     return json.dumps(list(values))

@@ -165,6 +165,29 @@ def document_text(conn: Connection, document_id: str) -> str | None:
     return text
 
 
+def document_length(conn: Connection, version_id: str) -> int:
+    """How many characters the text of a version has; 0 when there is no such version."""
+    query = select(func.length(versions.c.text)).where(versions.c.version_id == version_id)
+    return conn.scalar(query) or 0
+
+
+def stretch(conn: Connection, version_id: str, start: int, end: int) -> str:
+    """A part of the text of a version; "" where there is none."""
+    bounds = {"version": version_id, "first": start + 1, "length": max(end - start, 0)}
+    return conn.scalar(_STRETCH, bounds) or ""
+
+
+def page_of(conn: Connection, version_id: str, position: int) -> int:
+    """The page on which the passage at or before a position begins; 0 without pages."""
+    query = (
+        select(chunks.c.page)
+        .where(chunks.c.version_id == version_id, chunks.c.start <= position)
+        .order_by(chunks.c.ordinal.desc())
+        .limit(1)
+    )
+    return conn.scalar(query) or 0
+
+
 def document_sections(conn: Connection, document_id: str) -> list[Section]:
     """The section tree of a document's visible version in reading order; empty when unknown."""
     query = (

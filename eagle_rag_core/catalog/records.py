@@ -3,19 +3,37 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, and_, false, func, insert, or_, select
+from sqlalchemy import Connection, func, insert, select
 
 from eagle_rag_core.catalog import filters, ids
-from eagle_rag_core.catalog.membership import any_of
+from eagle_rag_core.catalog.record_conditions import (
+    conditions,
+    inside,
+    ordered,
+    paired,
+    selected,
+    several,
+    values_of,
+)
 from eagle_rag_core.catalog.schema import pack_records, record_values
 from eagle_rag_core.errors import PluginError
 from eagle_rag_core.types import FieldValue, NewRecord, Record, Scope, Where
 
 #: A PostgreSQL index holds texts up to about 2,700 bytes.
 _MAX_TEXT = 500
+#: What the core notes of every record, and records can be counted by.
+STAMPS: Final = frozenset({"kb_name", "document_id", "node_id"})
+_RECORDS: Final = select(
+    pack_records.c.kind,
+    pack_records.c.fields,
+    pack_records.c.data,
+    pack_records.c.kb_name,
+    pack_records.c.document_id,
+    pack_records.c.node_id,
+)
 
 
 def write_records(
@@ -73,18 +91,46 @@ def find(
     *,
     scope: Scope,
     limit: int,
+    order_by: str = "",
+    offset: int = 0,
 ) -> list[Record]:
-    """Records inside ``scope`` that meet every condition of ``where``, oldest first."""
+    """Records inside ``scope`` that meet every condition of ``where``.
+
+    :param order_by: an indexed field, with ``-`` before it for the highest values first; records
+        without a value come last. "" for the oldest first.
+    :param offset: how many of them are left out.
+    """
     query = (
-        select(
-            pack_records.c.kind,
-            pack_records.c.fields,
-            pack_records.c.data,
-            pack_records.c.kb_name,
-            pack_records.c.document_id,
-            pack_records.c.node_id,
+        _RECORDS.where(selected(namespace, pack, kind, where or {}, scope))
+        .order_by(*(ordered(conn, order_by) if order_by else ()), pack_records.c.record_id)
+        .limit(limit)
+        .offset(offset)
+    )
+    return [Record(*row) for row in conn.execute(query)]
+
+
+def find_pairs(
+    conn: Connection,
+    namespace: str,
+    pack: str,
+    kind: str,
+    field: str,
+    pairs: Iterable[tuple[str, FieldValue]],
+    *,
+    scope: Scope,
+    limit: int,
+) -> list[Record]:
+    """Records inside ``scope`` of which a pair names the document and a value of the field,
+    oldest first."""
+    found = (
+        select(pack_records.c.record_id)
+        .join(record_values, record_values.c.record_id == pack_records.c.record_id)
+        .where(values_of(namespace, pack, kind, field), paired(pairs))
+    )
+    query = (
+        _RECORDS.where(
+            selected(namespace, pack, kind, {}, scope), pack_records.c.record_id.in_(found)
         )
-        .where(_selected(namespace, pack, kind, where or {}, scope))
         .order_by(pack_records.c.record_id)
         .limit(limit)
     )
@@ -104,7 +150,7 @@ def count(
     query = (
         select(func.count())
         .select_from(pack_records)
-        .where(_selected(namespace, pack, kind, where or {}, scope))
+        .where(selected(namespace, pack, kind, where or {}, scope))
     )
     return conn.scalar(query) or 0
 
@@ -117,11 +163,13 @@ def values(
     field: str,
     *,
     scope: Scope,
+    where: Where | None = None,
     prefix: str = "",
     limit: int,
 ) -> list[tuple[FieldValue, int]]:
     """Distinct values of an indexed field, each with its number of records.
 
+    :param where: conditions on the records that count.
     :param prefix: only texts that begin so, whatever the case of ASCII letters; "" for all
         values, numbers included.
     :returns: most frequent first, then in order of the value.
@@ -130,7 +178,11 @@ def values(
     query = (
         select(record_values.c.text_value, record_values.c.number_value, number)
         .join(pack_records, pack_records.c.record_id == record_values.c.record_id)
-        .where(_values_of(namespace, pack, kind, field), _inside(scope))
+        .where(
+            values_of(namespace, pack, kind, field),
+            inside(scope),
+            *conditions(namespace, pack, kind, where or {}),
+        )
         .group_by(record_values.c.text_value, record_values.c.number_value)
         .order_by(number.desc(), record_values.c.text_value, record_values.c.number_value)
         .limit(limit)
@@ -145,9 +197,38 @@ def values(
     ]
 
 
+def count_by(
+    conn: Connection,
+    namespace: str,
+    pack: str,
+    kind: str,
+    field: str,
+    where: Where | None = None,
+    *,
+    scope: Scope,
+    limit: int,
+) -> list[tuple[FieldValue, int]]:
+    """How many records there are for each value of a field.
+
+    :param field: an indexed field, or one of :data:`STAMPS`.
+    :returns: most frequent first, then in order of the value.
+    """
+    if field not in STAMPS:
+        return values(conn, namespace, pack, kind, field, scope=scope, where=where, limit=limit)
+    stamp = pack_records.c[field]
+    query = (
+        select(stamp, func.count())
+        .where(selected(namespace, pack, kind, where or {}, scope))
+        .group_by(stamp)
+        .order_by(func.count().desc(), stamp)
+        .limit(limit)
+    )
+    return [(value, number) for value, number in conn.execute(query)]
+
+
 def _indexed(pack: str, record: NewRecord) -> Iterator[dict[str, Any]]:
     for name, given in record.fields.items():
-        for value in _several(given):
+        for value in several(given):
             if not _indexable(value):
                 raise PluginError(
                     f"Pack {pack!r} gave field {name!r} of a {record.kind!r} record a value that "
@@ -170,52 +251,3 @@ def _indexable(value: FieldValue) -> bool:
 
 def _number(value: float) -> float | int:
     return int(value) if value.is_integer() else value
-
-
-def _several(given: FieldValue | Sequence[FieldValue]) -> Sequence[FieldValue]:
-    return (given,) if isinstance(given, str | int | float) else given
-
-
-def _selected(
-    namespace: str, pack: str, kind: str, where: Where, scope: Scope
-) -> ColumnElement[bool]:
-    return and_(
-        pack_records.c.namespace == namespace,
-        pack_records.c.pack == pack,
-        pack_records.c.kind == kind,
-        _inside(scope),
-        *(
-            pack_records.c.record_id.in_(
-                select(record_values.c.record_id).where(
-                    _values_of(namespace, pack, kind, name), _equals(_several(wanted))
-                )
-            )
-            for name, wanted in where.items()
-        ),
-    )
-
-
-def _values_of(namespace: str, pack: str, kind: str, field: str) -> ColumnElement[bool]:
-    return and_(
-        record_values.c.namespace == namespace,
-        record_values.c.pack == pack,
-        record_values.c.kind == kind,
-        record_values.c.field == field,
-    )
-
-
-def _equals(wanted: Sequence[FieldValue]) -> ColumnElement[bool]:
-    texts = [value for value in wanted if isinstance(value, str) and ids.storable(value)]
-    numbers = [float(value) for value in wanted if not isinstance(value, str)]
-    # An alternative without values would keep the other one from its index.
-    alternatives = [any_of(record_values.c.text_value, texts)] if texts else []
-    if numbers:
-        alternatives.append(record_values.c.number_value.in_(numbers))
-    return or_(false(), *alternatives)
-
-
-def _inside(scope: Scope) -> ColumnElement[bool]:
-    return or_(
-        any_of(pack_records.c.kb_name, scope.kbs),
-        any_of(pack_records.c.document_id, scope.documents),
-    )

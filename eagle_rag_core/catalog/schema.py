@@ -139,6 +139,39 @@ chunks = Table(
     Index(None, "version_id", "section"),
 )
 
+# Regions of pages, and pictures, that can be shown.
+tiles = Table(
+    "tiles",
+    metadata,
+    Column("image_id", String(32), primary_key=True),
+    Column("version_id", ForeignKey(versions.c.version_id, ondelete="CASCADE"), nullable=False),
+    Column("ordinal", Integer, nullable=False),
+    Column("kind", String(16), nullable=False),
+    # 0 for a picture in a document without pages.
+    Column("page", Integer, nullable=False),
+    # "x0,y0,x1,y1", shares of the page.
+    Column("box", String(32), nullable=False),
+    # Name of the picture inside the original, "" for a region of a page.
+    Column("part", Text, nullable=False),
+    Column("section", Integer, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("text_source", String(8), nullable=False),
+    Column("caption", Text, nullable=False),
+    Index(None, "version_id", "ordinal", unique=True),
+)
+
+# Which part of the text stands on which page, for finding its words there.
+pages = Table(
+    "pages",
+    metadata,
+    Column("version_id", ForeignKey(versions.c.version_id, ondelete="CASCADE"), primary_key=True),
+    Column("page", Integer, primary_key=True),
+    Column("start", Integer, nullable=False),
+    Column("end", Integer, nullable=False),
+    # What OCR read, where the page has no text of its own: [[text, "x0,y0,x1,y1", turns], …].
+    Column("lines", JSON, nullable=False),
+)
+
 pack_records = Table(
     "pack_records",
     metadata,
@@ -294,6 +327,22 @@ vector_collections = Table(
     # Trained quantiser parameters, so that all processes agree.
     Column("trained", LargeBinary),
     Column("created_at", String(27), nullable=False),
+)
+
+# The rows a version has in further collections of vectors, by their kind; every version has rows
+# in the text collection. Goes with the version.
+version_collections = Table(
+    "version_collections",
+    metadata,
+    Column("version_id", ForeignKey(versions.c.version_id, ondelete="CASCADE"), primary_key=True),
+    Column("kind", String(32), primary_key=True),
+    # What scopes name, so that asking whether a scope holds any needs no join.
+    Column("namespace", String(64), nullable=False),
+    Column("document_id", String(32), nullable=False),
+    Column("kb_seed", String(64), nullable=False),
+    Column("rows", Integer, nullable=False),
+    Index(None, "namespace", "kind", "kb_seed"),
+    Index(None, "namespace", "kind", "document_id"),
 )
 
 vector_rows = Table(

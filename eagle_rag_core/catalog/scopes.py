@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, select
 
 from eagle_rag_core.catalog import filters, ids, kbs
 from eagle_rag_core.catalog.documents import inside
 from eagle_rag_core.catalog.membership import any_of
 from eagle_rag_core.catalog.schema import document_tags, documents
-from eagle_rag_core.types import Caller, Condition, Scope, ScopeRequest
+from eagle_rag_core.catalog.source_names import BARE_NAMES, SourceNames
+from eagle_rag_core.types import Caller, Scope, ScopeRequest
 
 
-def resolve(conn: Connection, namespace: str, caller: Caller, request: ScopeRequest) -> Scope:
+def resolve(
+    conn: Connection,
+    namespace: str,
+    caller: Caller,
+    request: ScopeRequest,
+    names: SourceNames = BARE_NAMES,
+) -> Scope:
     """The concrete scope of a request, cut down to what the caller may read.
 
     A non-empty union (knowledge bases, documents, documents with a tag) replaces ``kb_name``
@@ -21,6 +28,7 @@ def resolve(conn: Connection, namespace: str, caller: Caller, request: ScopeRequ
     nothing given the scope is every knowledge base the caller may read. Unknown documents and
     tags hold nothing.
 
+    :param names: of sources, which the filter compares with as the caller is shown them.
     :raises NotFound: a named knowledge base does not exist or is not the caller's to read.
     :raises InvalidArgument: a bad filter.
     """
@@ -28,7 +36,10 @@ def resolve(conn: Connection, namespace: str, caller: Caller, request: ScopeRequ
         scope = _union(conn, namespace, caller, request)
     else:
         scope = _intersection(conn, namespace, caller, request)
-    return _filtered(conn, namespace, scope, request.filter) if request.filter else scope
+    if not request.filter:
+        return scope
+    conditions = filters.matching(request.filter, names.column(caller))
+    return _filtered(conn, namespace, scope, conditions)
 
 
 def _union(conn: Connection, namespace: str, caller: Caller, request: ScopeRequest) -> Scope:
@@ -85,9 +96,9 @@ def _tagged(
 
 
 def _filtered(
-    conn: Connection, namespace: str, scope: Scope, conditions: Sequence[Condition]
+    conn: Connection, namespace: str, scope: Scope, conditions: Sequence[ColumnElement[bool]]
 ) -> Scope:
     query = select(documents.c.document_id).where(
-        documents.c.namespace == namespace, inside(scope), *filters.matching(conditions)
+        documents.c.namespace == namespace, inside(scope), *conditions
     )
     return Scope(documents=frozenset(conn.scalars(query)))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Table, delete, insert, select, text, update
 
 from eagle_rag_core.catalog import ids, kbs
-from eagle_rag_core.catalog.active_jobs import cancel_jobs
+from eagle_rag_core.catalog.active_jobs import cancel_jobs, pending_uploads
 from eagle_rag_core.catalog.documents import get_document
 from eagle_rag_core.catalog.membership import any_of
 from eagle_rag_core.catalog.records import write_records
@@ -22,7 +22,17 @@ from eagle_rag_core.catalog.schema import (
     sections,
     versions,
 )
-from eagle_rag_core.types import Caller, Chunk, DocumentInfo, NewRecord, Section
+from eagle_rag_core.catalog.tiles import write_pages, write_tiles
+from eagle_rag_core.types import (
+    Caller,
+    Chunk,
+    DocumentInfo,
+    NewRecord,
+    PageSpan,
+    ReadLine,
+    Section,
+    Tile,
+)
 
 _MAX_TAG = 128
 _MAX_LANGUAGE = 35
@@ -41,6 +51,8 @@ class VersionDraft:
     :param fields: per ``node_id``, per pack namespace.
     :param records: each with the namespace of its pack.
     :param given: what its submitter said of it, as fields of an ingest request.
+    :param pages: which part of the text stands on which page.
+    :param lines: what OCR read on pages.
     """
 
     document: DocumentInfo
@@ -53,6 +65,9 @@ class VersionDraft:
     fields: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
     records: Sequence[tuple[str, NewRecord]] = ()
     given: Mapping[str, Any] = field(default_factory=dict)
+    tiles: Sequence[Tile] = ()
+    pages: Sequence[PageSpan] = ()
+    lines: Sequence[ReadLine] = ()
 
 
 class Removed(NamedTuple):
@@ -178,9 +193,11 @@ def hold_originals(tx: Connection, content_hashes: Iterable[str]) -> None:
 
 
 def referenced(conn: Connection, content_hashes: Iterable[str]) -> set[str]:
-    """Those of the originals that a version of any namespace was made from."""
-    query = select(versions.c.content_hash).where(any_of(versions.c.content_hash, content_hashes))
-    return set(conn.scalars(query))
+    """Those of the originals that a version of any namespace was made from, or that were sent
+    along with a job that is not over."""
+    hashes = set(content_hashes)
+    query = select(versions.c.content_hash).where(any_of(versions.c.content_hash, hashes))
+    return set(conn.scalars(query)) | (pending_uploads(conn) & hashes)
 
 
 def _write_document(tx: Connection, namespace: str, draft: VersionDraft, now: str) -> None:
@@ -234,6 +251,8 @@ def _write_version(tx: Connection, draft: VersionDraft, now: str) -> None:
         [{"version_id": version_id, **asdict(section)} for section in draft.sections],
     )
     _insert(tx, chunks, [_chunk_row(version_id, chunk, draft.fields) for chunk in draft.chunks])
+    write_tiles(tx, version_id, draft.tiles)
+    write_pages(tx, version_id, draft.pages, draft.lines)
 
 
 def _insert(tx: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from eagle_rag_core.catalog import scopes
 from eagle_rag_core.catalog.engine import Catalog
+from eagle_rag_core.query.answer import Source
 from eagle_rag_core.query.engine import Answer, AnswerEngine
+from eagle_rag_core.query.generation import Listener
 from eagle_rag_core.types import Caller, ScopeRequest, acting_for, current_deadline
+
+
+def _nobody(_: str | Source) -> None:
+    """Nobody listens while the answer is made."""
 
 
 class AnswerService:
@@ -15,14 +23,35 @@ class AnswerService:
         self._catalog = catalog
         self._engine = engine
 
-    def answer(self, caller: Caller, query: str, *, mode: str, request: ScopeRequest) -> Answer:
+    def answer(
+        self,
+        caller: Caller,
+        query: str,
+        *,
+        mode: str,
+        request: ScopeRequest,
+        listener: Listener = _nobody,
+    ) -> Answer:
         """An answer that quotes its sources.
 
         :param mode: ``auto``, ``text``, ``visual`` or ``hybrid``.
+        :param listener: gets pieces of the answer and its sources as soon as they are certain.
         :raises NotFound: an unknown (or forbidden) knowledge base.
         :raises EagleError: the mode is not available here.
         """
         with self._catalog.read() as conn:
-            scope = scopes.resolve(conn, self._catalog.namespace, caller, request)
+            scope = scopes.resolve(
+                conn, self._catalog.namespace, caller, request, self._catalog.names
+            )
+
+        def named(source: Source) -> Source:
+            return self._catalog.names.named(caller, source)
+
+        def listen(piece: str | Source) -> None:
+            listener(piece if isinstance(piece, str) else named(piece))
+
         with acting_for(caller):  # legs of packs read their records
-            return self._engine.answer(query, mode, scope, deadline=current_deadline())
+            answer = self._engine.answer(
+                query, mode, scope, deadline=current_deadline(), listener=listen
+            )
+        return replace(answer, sources=tuple(map(named, answer.sources)))

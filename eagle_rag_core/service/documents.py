@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from eagle_rag_core.catalog import documents, scopes, versions
+from eagle_rag_core.catalog import documents, filters, scopes, versions
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.catalog.passages import document_sections
 from eagle_rag_core.errors import NotFound
@@ -45,12 +45,14 @@ class DocumentService:
         :raises NotFound: an unknown (or forbidden) knowledge base.
         :raises InvalidArgument: a bad filter or cursor.
         """
-        namespace = self._catalog.namespace
+        namespace, names = self._catalog.namespace, self._catalog.names
         with self._catalog.read() as conn:
             scope = scopes.resolve(conn, namespace, caller, ScopeRequest(kb_name=request.kb_name))
-            return documents.list_documents(
-                conn, namespace, scope, request.filter, limit=limit, cursor=cursor
+            conditions = filters.matching(request.filter, names.column(caller))
+            found, following = documents.list_documents(
+                conn, namespace, scope, conditions, limit=limit, cursor=cursor
             )
+        return [names.named(caller, info) for info in found], following
 
     def get(self, caller: Caller, document_id: str) -> DocumentDetails:
         """One document.
@@ -60,7 +62,9 @@ class DocumentService:
         with self._catalog.read() as conn:
             info = documents.get_document(conn, self._catalog.namespace, caller, document_id)
             size, content_hash = versions.made_from(conn, info.version_id)
-            return DocumentDetails(info, size, content_hash, document_sections(conn, document_id))
+            sections = document_sections(conn, document_id)
+        named = self._catalog.names.named(caller, info)
+        return DocumentDetails(named, size, content_hash, sections)
 
     def delete(self, caller: Caller, document_id: str) -> bool:
         """Delete a document with all that was made of it: passages, vectors, records, jobs, and

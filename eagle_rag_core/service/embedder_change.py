@@ -1,52 +1,55 @@
-"""Changing the text embedder of a library while it is in use.
-
-The vectors of the new embedder are computed into a collection of their own beside the one that
-searches read. Documents that come meanwhile are caught up with. When none is missing, one
-transaction switches; the former collection goes once no search can be reading it any more.
-"""
+"""Changing the embedders of a library while it is in use."""
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from sqlalchemy import select, update
+from sqlalchemy import update
 
-from eagle_rag_core.catalog import collections, copying, ids, kbs
-from eagle_rag_core.catalog.collections import CollectionInfo
+from eagle_rag_core.catalog import collections, ids
+from eagle_rag_core.catalog.collections import TEXT, CollectionInfo, active_collections
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.catalog.passages import chunk_texts
-from eagle_rag_core.catalog.schema import documents, jobs
-from eagle_rag_core.errors import StorageError
-from eagle_rag_core.ingest.embedding import embed
+from eagle_rag_core.catalog.schema import jobs
+from eagle_rag_core.errors import EagleError
 from eagle_rag_core.ingest.pipeline import job_fingerprint
+from eagle_rag_core.ingest.views import PackView
 from eagle_rag_core.models.embedders import ResolvedEmbedder
-from eagle_rag_core.types import Caller, JobStatus, TextEmbedder
+from eagle_rag_core.service.refilling import Progress, Refilling
+from eagle_rag_core.types import JobStatus
 from eagle_rag_core.vectors.collections import as_collection
-from eagle_rag_core.vectors.store import Collection, VectorStore
+from eagle_rag_core.vectors.store import VectorStore
 
-_TEXT = "text"
-#: Called with the number of documents embedded, and of all.
-Progress = Callable[[int, int], None]
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class EmbedderChanged:
-    """What a change of the embedder did.
+    """What a change of an embedder did.
 
     :param embedded: documents, 0 when that embedder was in use already.
+    :param collection: name of the pack's collection, "" for the library's texts.
     """
 
     embedder: str
     embedded: int
+    collection: str = ""
 
 
 class EmbedderChange:
-    """Embeds a library anew. What was interrupted goes on where it was.
+    """Embeds a library anew, or the collections of packs. What was interrupted goes on where it
+    was.
 
     :param create: the embedder of a name, whatever the library was built with.
     :param pipeline: fingerprint of the pipeline, whose jobs are handed over.
+    :param views: of packs.
     """
 
     def __init__(
@@ -55,6 +58,7 @@ class EmbedderChange:
         store: VectorStore,
         create: Callable[[str], ResolvedEmbedder],
         pipeline: str,
+        views: Sequence[PackView] = (),
         *,
         clock: ids.Clock = time.time,
     ) -> None:
@@ -62,6 +66,7 @@ class EmbedderChange:
         self._store = store
         self._create = create
         self._pipeline = pipeline
+        self._views = views
         self._clock = clock
 
     def run(self, name: str, progress: Progress = lambda done, total: None) -> EmbedderChanged:
@@ -73,16 +78,41 @@ class EmbedderChange:
         :raises StorageError: the vectors of a document are damaged.
         """
         embedder = self._create(name).embedder
-        target = self._target(embedder)
-        embedded = 0
-        if not target.active:
-            collection = as_collection(target)
-            self._store.ensure(collection)
-            embedded = self._fill(embedder, collection, progress)
-        with self._catalog.write() as tx:
-            collections.give_up_unfinished(tx, target.namespace, _TEXT, clock=self._clock)
+        refilling = Refilling(
+            self._catalog,
+            self._store,
+            TEXT,
+            chunk_texts,
+            on_switch=self._hand_jobs_over,
+            clock=self._clock,
+        )
+        embedded = refilling.run(embedder, progress)
         self.drop_replaced()
         return EmbedderChanged(embedder.name, embedded)
+
+    def outdated(self) -> list[CollectionInfo]:
+        """The collections of packs that were built with another embedder than the pack names.
+
+        Those whose embedder cannot be had are left out, and said in the log.
+        """
+        return [active for _, active in self._outdated()]
+
+    def catch_up(self, progress: Progress = lambda done, total: None) -> Sequence[EmbedderChanged]:
+        """Embed the collections of packs anew that are :meth:`outdated`.
+
+        :raises StorageError: the vectors of a document are damaged.
+        """
+        changed = []
+        for view, _ in self._outdated():
+            refilling = Refilling(
+                self._catalog, self._store, view.kind, view.texts_of, clock=self._clock
+            )
+            embedder = view.embedder()
+            embedded = refilling.run(embedder, progress)
+            changed.append(EmbedderChanged(embedder.name, embedded, view.name))
+        if changed:
+            self.drop_replaced()
+        return changed
 
     def drop_replaced(self) -> int:
         """Remove the collections that were replaced so long ago that nothing reads them any more;
@@ -100,96 +130,32 @@ class EmbedderChange:
         over = info.replaced_at + self._store.grace <= self._clock()
         return not info.active and info.replaced_at > 0 and over
 
-    def _target(self, embedder: TextEmbedder) -> CollectionInfo:
-        with self._catalog.write() as tx:
-            return collections.ensure_collection(
-                tx,
-                self._catalog.namespace,
-                kind=_TEXT,
-                embedder=embedder.name,
-                fingerprint=embedder.fingerprint,
-                dim=embedder.dim,
+    def _outdated(self) -> list[tuple[PackView, CollectionInfo]]:
+        if not self._views:
+            return []
+        with self._catalog.read() as conn:
+            kinds = [view.kind for view in self._views]
+            active = active_collections(conn, self._catalog.namespace, kinds)
+        found = []
+        for view in self._views:
+            info = active.get(view.kind)
+            try:
+                if info is not None and view.embedder().fingerprint != info.fingerprint:
+                    found.append((view, info))
+            except EagleError as error:
+                _LOG.warning(error.message)
+        return found
+
+    def _hand_jobs_over(
+        self, tx: Connection, former: CollectionInfo, target: CollectionInfo
+    ) -> None:
+        """Let the waiting jobs be run by processes with the new embedder."""
+        tx.execute(
+            update(jobs)
+            .where(
+                jobs.c.namespace == target.namespace,
+                jobs.c.status.in_((JobStatus.QUEUED, JobStatus.RUNNING)),
+                jobs.c.fingerprint == job_fingerprint(self._pipeline, former.name),
             )
-
-    def _fill(self, embedder: TextEmbedder, target: Collection, progress: Progress) -> int:
-        embedded = 0
-        while True:
-            shown, complete = self._shown(), self._complete(target)
-            missing = [version_id for version_id in shown if version_id not in complete]
-            for number, version_id in enumerate(missing):
-                progress(len(shown) - len(missing) + number, len(shown))
-                embedded += self._embed(embedder, target, version_id)
-            if not missing and self._switched(target, complete):
-                progress(len(shown), len(shown))
-                return embedded
-
-    def _shown(self) -> dict[str, int]:
-        """The visible versions with their numbers of chunks."""
-        query = select(documents.c.visible_version, documents.c.chunks).where(
-            documents.c.namespace == self._catalog.namespace
+            .values(fingerprint=job_fingerprint(self._pipeline, target.name))
         )
-        with self._catalog.read() as conn:
-            return dict(conn.execute(query).all())
-
-    def _complete(self, target: Collection) -> set[str]:
-        stored, shown = self._store.versions(target), self._shown()
-        return {
-            version_id for version_id, number in stored.items() if shown.get(version_id) == number
-        }
-
-    def _embed(self, embedder: TextEmbedder, target: Collection, version_id: str) -> bool:
-        """Store the vectors of one version; False when it is not visible any more."""
-        with self._catalog.read() as conn:
-            if not copying.is_visible(conn, version_id):
-                return False
-            active = collections.active_collection(conn, self._catalog.namespace, _TEXT)
-            texts = chunk_texts(conn, [version_id])
-        stored = self._store.read(as_collection(active), [version_id]) if active else iter(())
-        rows = next(stored, None)
-        if rows is None or set(rows.node_ids) != texts.keys():
-            with self._catalog.read() as conn:
-                if not copying.is_visible(conn, version_id):
-                    return False
-            raise StorageError(
-                "The vectors of a document are missing or damaged; run `eagle-rag doctor "
-                "--repair` first.",
-                retryable=False,
-            )
-        new = replace(rows, dense=embed(embedder, [texts[node_id] for node_id in rows.node_ids]))
-        self._store.stage(target, new)
-        with self._catalog.write() as tx:
-            if not copying.hold_visible(tx, version_id):
-                return False
-            self._store.write(tx, target, new)
-        return True
-
-    def _switched(self, target: Collection, complete: set[str]) -> bool:
-        """Make the collection the active one, unless documents have come meanwhile."""
-        namespace = self._catalog.namespace
-        with self._catalog.write() as tx:
-            # Whoever publishes holds its job and the active collection, in this order; all that
-            # were published are seen from here on.
-            tx.execute(
-                select(jobs.c.job_id)
-                .where(jobs.c.namespace == namespace, jobs.c.status == JobStatus.RUNNING)
-                .order_by(jobs.c.job_id)
-                .with_for_update()
-            )
-            former = collections.hold_collections(tx, namespace, _TEXT)
-            shown = select(documents.c.visible_version).where(documents.c.namespace == namespace)
-            if not set(tx.scalars(shown)) <= complete:
-                return False
-            collections.activate_collection(tx, namespace, target.name, clock=self._clock)
-            for name in kbs.readable_kbs(tx, namespace, Caller("embedder")):
-                kbs.bump_epoch(tx, namespace, name)
-            if former is not None:
-                tx.execute(
-                    update(jobs)
-                    .where(
-                        jobs.c.namespace == namespace,
-                        jobs.c.status.in_((JobStatus.QUEUED, JobStatus.RUNNING)),
-                        jobs.c.fingerprint == job_fingerprint(self._pipeline, former.name),
-                    )
-                    .values(fingerprint=job_fingerprint(self._pipeline, target.name))
-                )
-        return True

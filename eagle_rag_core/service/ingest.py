@@ -6,16 +6,19 @@ import hashlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eagle_rag_core.catalog import filters, ids, kbs
-from eagle_rag_core.catalog.active_jobs import has_active_job
+from eagle_rag_core.catalog.active_jobs import cancel_jobs, has_active_job
+from eagle_rag_core.catalog.documents import visible_version
 from eagle_rag_core.catalog.engine import Catalog
+from eagle_rag_core.catalog.schema import jobs
 from eagle_rag_core.errors import ErrorCode, InvalidArgument, ModelError, NotFound
 from eagle_rag_core.ingest.fetch.addresses import check_url
 from eagle_rag_core.ingest.fetch.s3_uris import check_allowed, is_s3_uri
-from eagle_rag_core.ingest.fetch.uris import canonical_uri, is_file_uri
+from eagle_rag_core.ingest.fetch.uris import canonical_uri, is_file_uri, name_of
 from eagle_rag_core.ingest.pipeline import IngestPipeline
 from eagle_rag_core.jobs.queue import JobQueue
 from eagle_rag_core.types import Caller, Condition, FilterOp, IngestRequest, Job, JobPriority
@@ -35,6 +38,27 @@ class IngestPolicy:
     allowed_roots: Sequence[Path]
     allowed_s3: Sequence[str] = ()
     refusal: str = ""
+
+
+class Outcome(StrEnum):
+    """What submitting a source would do."""
+
+    NEW = "new"
+    #: The content is indexed already, described just so.
+    UNCHANGED = "unchanged"
+    REPLACE = "replace"
+    #: Whether it has changed is not known before it is fetched.
+    REFETCH = "refetch"
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What submitting a source would do, and to which document."""
+
+    outcome: Outcome
+    document_id: str
+    kb_name: str
+    source_uri: str
 
 
 class IngestService:
@@ -82,11 +106,36 @@ class IngestService:
 
         :raises EagleError: as :meth:`submit` does.
         """
-        _check_texts(request)
+        check_texts(request)
         request = self._canonical(caller, request)
-        current = is_file_uri(request.source_uri) and self._is_indexed(request)
+        current = _at_hand(request) and self._is_indexed(request)
         with self._catalog.read() as conn:
             return self._document_id(conn, request), current
+
+    def foresee(self, caller: Caller, request: IngestRequest, head: bytes = b"") -> Forecast:
+        """What submitting a source would do. Nothing is written or fetched from elsewhere.
+
+        :param head: beginning of a file that was sent along.
+        :raises EagleError: as :meth:`submit` does; besides, ``unsupported_format``.
+        """
+        self._check_able()
+        check_texts(request)
+        request = self._canonical(caller, request)
+        current = _at_hand(request) and self._is_indexed(request)
+        if is_file_uri(request.source_uri) and not current:
+            head = self._pipeline.fetch(request).data
+        if head and not current:
+            self._pipeline.check_format(head, name_of(request.source_uri))
+        with self._catalog.read() as conn:
+            document_id = self._document_id(conn, request)
+            known = visible_version(conn, document_id) is not None
+        if not known:
+            outcome = Outcome.NEW
+        elif current:
+            outcome = Outcome.UNCHANGED
+        else:
+            outcome = Outcome.REPLACE if _at_hand(request) else Outcome.REFETCH
+        return Forecast(outcome, document_id, request.kb_name, request.source_uri)
 
     def submit(
         self, caller: Caller, request: IngestRequest, *, priority: int = JobPriority.NORMAL
@@ -100,17 +149,19 @@ class IngestService:
         :raises EagleError: bad URI, forbidden path or address, unreadable file, bad kb name,
             texts that cannot be stored or found again; ``overloaded`` while too many jobs wait.
         """
-        if self._policy.refusal:
-            raise ModelError(self._policy.refusal)
-        _check_texts(request)
+        self._check_able()
+        check_texts(request)
         request = self._canonical(caller, request)
         namespace = self._catalog.namespace
-        duplicate = is_file_uri(request.source_uri) and self._is_indexed(request)
+        duplicate = _at_hand(request) and self._is_indexed(request)
         with self._catalog.write() as tx:
             self._pipeline.check_collection(tx)
             kbs.ensure_kb(tx, namespace, request.kb_name)
             kbs.hold_kb(tx, namespace, request.kb_name)
             document_id = self._document_id(tx, request)
+            if request.upload:  # whichever job came last would win, not the last upload
+                mine = jobs.c.document_id == document_id
+                cancel_jobs(tx, namespace, mine, "A later upload takes this one's place.")
             job = self._queue.submit(
                 request,
                 document_id=document_id,
@@ -124,6 +175,10 @@ class IngestService:
             self._wake()
         return job
 
+    def _check_able(self) -> None:
+        if self._policy.refusal:
+            raise ModelError(self._policy.refusal)
+
     def _canonical(self, caller: Caller, request: IngestRequest) -> IngestRequest:
         kb_name = ids.check_kb_name(request.kb_name or self._policy.default_kb)
         if not caller.may_read(kb_name):  # the same answer whether it exists or not
@@ -131,6 +186,8 @@ class IngestService:
                 f"There is no knowledge base {kb_name!r} that you may add to.",
                 code=ErrorCode.KB_NOT_FOUND,
             )
+        if request.upload:
+            return replace(request, kb_name=kb_name)
         base = Path.cwd() if caller.any_path else self._policy.allowed_roots[0]
         uri = canonical_uri(request.source_uri, base=base)
         if is_s3_uri(uri):
@@ -146,8 +203,8 @@ class IngestService:
         )
 
     def _is_indexed(self, request: IngestRequest) -> bool:
-        content = self._pipeline.fetch(request).data
-        content_hash = hashlib.sha256(content).hexdigest()
+        content = b"" if request.upload else self._pipeline.fetch(request).data
+        content_hash = request.upload or hashlib.sha256(content).hexdigest()
         with self._catalog.read() as conn:
             document_id = self._document_id(conn, request)
             # It may have read the source before that changed back, and would publish what it read.
@@ -155,15 +212,21 @@ class IngestService:
                 return False
         if not self._pipeline.unchanged(request, document_id, content_hash):
             return False
-        self._pipeline.ensure_original(content_hash, content)
+        if not request.upload:
+            self._pipeline.ensure_original(content_hash, content)
         return True
+
+
+def _at_hand(request: IngestRequest) -> bool:
+    """Whether the content of a source can be looked at in the call."""
+    return bool(request.upload) or is_file_uri(request.source_uri)
 
 
 #: Control characters: those of ASCII and Latin-1, and the ones that turn the direction of text.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
-def _check_texts(request: IngestRequest) -> None:
+def check_texts(request: IngestRequest) -> None:
     """Refuse what no database stores, what steers a terminal that shows it, and metadata that no
     filter could name.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from eagle_rag_core.catalog import cursors
 from eagle_rag_core.jobs.ledger import JobLedger, PendingJobs
 from eagle_rag_core.types import Caller, Job, JobStatus
 
@@ -39,6 +40,33 @@ class JobService:
         :param dead: only those that are not tried again on their own.
         """
         return self._ledger.list(caller, statuses=statuses, kb_name=kb_name, dead=dead, limit=limit)
+
+    def page(
+        self,
+        caller: Caller,
+        *,
+        statuses: Sequence[JobStatus] = (),
+        kb_name: str = "",
+        dead: bool = False,
+        limit: int,
+        cursor: str = "",
+    ) -> tuple[Sequence[Job], str]:
+        """A page of jobs, the newest first, and the cursor of the next page, "" at the end.
+
+        :param cursor: "" for the first page.
+        :raises InvalidArgument: a bad cursor.
+        """
+        found = self._ledger.list(
+            caller,
+            statuses=statuses,
+            kb_name=kb_name,
+            dead=dead,
+            limit=limit + 1,
+            before=cursors.decode(cursor) if cursor else None,
+        )
+        jobs = found[:limit]
+        following = len(found) > limit
+        return jobs, cursors.encode(jobs[-1].created_at, jobs[-1].job_id) if following else ""
 
     def pending(self) -> PendingJobs:
         """How many jobs of the deployment are queued and running."""

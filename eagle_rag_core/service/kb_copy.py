@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from eagle_rag_core.catalog import copying, documents, ids, kbs, versions
-from eagle_rag_core.catalog.collections import active_collection, hold_active
+from eagle_rag_core.catalog.collections import TEXT, CollectionInfo, active_collections
 from eagle_rag_core.catalog.copying import Original
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.errors import ErrorCode, InvalidArgument, ModelError, NotFound, StorageError
-from eagle_rag_core.ingest.embedding import embed
+from eagle_rag_core.ingest.embedding import stored_vectors
+from eagle_rag_core.ingest.indexing import IndexedRows, index_version
 from eagle_rag_core.ingest.originals import Originals
-from eagle_rag_core.types import Caller, TextEmbedder
-from eagle_rag_core.vectors.collections import as_collection, retire_everywhere
+from eagle_rag_core.ingest.publishing import publish_version
+from eagle_rag_core.ingest.views import IndexedView, MadeVersion, TextView
+from eagle_rag_core.types import Caller
+from eagle_rag_core.vectors.collections import as_collection
 from eagle_rag_core.vectors.store import Collection, VectorStore, VersionRows
 
 if TYPE_CHECKING:
@@ -31,24 +34,30 @@ Progress = Callable[[int, int], None]
 class CopyParts:
     """What copying works with.
 
-    :param embedder: None when this process lacks the one of its namespace.
+    :param embeds: this process has the embedder of its namespace.
+    :param views: collections beside the text collection; rows of others are not copied.
     :param packs: the enabled ones; records of others are not copied.
     """
 
     catalog: Catalog
     store: VectorStore
     originals: Originals
-    collection: Collection
-    embedder: TextEmbedder | None
+    text: TextView
+    embeds: bool
+    views: Sequence[IndexedView]
     packs: Sequence[str]
     open_store: OpenStore
 
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """Where documents are copied from."""
+    """Where documents are copied from.
 
-    collection: Collection
+    :param active: its collections in use, by kind.
+    """
+
+    namespace: str
+    active: Mapping[str, CollectionInfo]
     store: VectorStore
 
 
@@ -106,13 +115,14 @@ class KbCopyService:
             info = kbs.kb_stats(tx, namespace, caller, source).info
             kbs.ensure_kb(tx, own, target, title=info.title, description=info.description)
         with parts.catalog.read() as conn:
-            active = active_collection(conn, namespace, parts.collection.kind)
+            kinds = (view.kind for view in (parts.text, *parts.views))
+            active = active_collections(conn, namespace, kinds)
             originals = copying.list_originals(conn, namespace, source)
-        if active is None:
+        if TEXT not in active:
             return CopyResult(0, 0)  # nothing was ever ingested there
         copied = 0
         with parts.open_store(namespace) as store:
-            side = _Side(as_collection(active), store)
+            side = _Side(namespace, active, store)
             for number, original in enumerate(originals):
                 progress(number, len(originals))
                 copied += self._copy(original, side, target)
@@ -132,50 +142,55 @@ class KbCopyService:
                 return False
             if not copying.is_visible(conn, original.version_id):
                 return False  # changed or deleted meanwhile
-            old = copying.read_draft(
-                conn, side.collection.namespace, original.document_id, parts.packs
-            )
+            old = copying.read_draft(conn, side.namespace, original.document_id, parts.packs)
         new = copying.moved(old, target, document_id)
-        rows = replace(self._rows(old, new, side), kb_name=seed)
-        parts.store.stage(parts.collection, rows)
+        indexed = self._indexed(old, new, side, seed)
+        for each in indexed:
+            parts.store.stage(each.collection, each.rows)
         with parts.catalog.write() as tx:
             # As long as the document it comes from stands, nobody removes the original.
             if not copying.hold_visible(tx, original.version_id):
                 return False
-            hold_active(tx, own, parts.collection.name)
             kbs.bump_epoch(tx, own, target)
             if kbs.seed(tx, own, target) != seed:
                 raise StorageError(f"The knowledge base {target!r} was renamed or deleted.")
-            removed = versions.publish(tx, own, new)
-            parts.store.write(tx, parts.collection, rows)
-            retire_everywhere(tx, parts.store, own, removed.version_ids)
+            removed = publish_version(tx, parts.store, own, new, indexed, parts.views)
         parts.originals.discard(removed.content_hashes)
         return True
 
-    def _rows(
-        self, old: versions.VersionDraft, new: versions.VersionDraft, side: _Side
+    def _indexed(
+        self, old: versions.VersionDraft, new: versions.VersionDraft, side: _Side, seed: str
+    ) -> list[IndexedRows]:
+        """The rows of the copy in all collections, with the vectors of the original where both
+        have the same embedder."""
+        parts = self._parts
+        text = as_collection(side.active[TEXT])
+        stored = self._stored(old, side.store, text)
+        if not parts.embeds and text.name != parts.text.collection.name:
+            raise ModelError("This process lacks the text embedder of its library.")
+
+        def known(view: IndexedView, collection: Collection) -> dict[str, Vector]:
+            theirs = side.active.get(view.kind)
+            if theirs is None or theirs.name != collection.name:  # another embedder
+                return {}
+            version_id = old.document.version_id
+            with parts.catalog.read() as conn:
+                texts = view.texts_of(conn, [version_id])
+            return stored_vectors(side.store, as_collection(theirs), [version_id], texts)
+
+        # Terms that enrichers added are nowhere but in the rows.
+        tokens = dict(zip(stored.node_ids, stored.tokens, strict=True))
+        made = MadeVersion(new, seed, [tokens[chunk.node_id] for chunk in old.chunks])
+        return index_version((parts.text, *parts.views), made, known)
+
+    def _stored(
+        self, old: versions.VersionDraft, store: VectorStore, collection: Collection
     ) -> VersionRows:
-        rows = next(side.store.read(side.collection, [old.document.version_id]), None)
-        if rows is None or len(rows.node_ids) != len(old.chunks):
+        rows = next(store.read(collection, [old.document.version_id]), None)
+        if rows is None or set(rows.node_ids) != {chunk.node_id for chunk in old.chunks}:
             raise StorageError(
                 f"The vectors of document {old.document.document_id} are missing or damaged; "
                 "`eagle-rag doctor --repair` in its namespace makes them anew.",
                 retryable=False,
             )
-        node = {a.node_id: b.node_id for a, b in zip(old.chunks, new.chunks, strict=True)}
-        texts = {chunk.node_id: chunk.text for chunk in old.chunks}
-        dense = rows.dense
-        if side.collection.name != self._parts.collection.name:  # another embedder
-            dense = self._embedded([texts[node_id] for node_id in rows.node_ids])
-        return replace(
-            rows,
-            version_id=new.document.version_id,
-            document_id=new.document.document_id,
-            node_ids=[node[node_id] for node_id in rows.node_ids],
-            dense=dense,
-        )
-
-    def _embedded(self, texts: Sequence[str]) -> Vector | None:
-        if self._parts.embedder is None:
-            raise ModelError("This process lacks the text embedder of its library.")
-        return embed(self._parts.embedder, texts)
+        return rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eagle_rag_core.catalog import ids, kb_changes, kbs, versions
+from eagle_rag_core.catalog import cursors, ids, kb_changes, kbs, versions
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.errors import ErrorCode, InvalidArgument, NotFound
 from eagle_rag_core.ingest.originals import Originals
@@ -28,6 +28,20 @@ class KbService:
         """Every knowledge base the caller may read, by name."""
         with self._catalog.read() as conn:
             return kbs.list_kbs(conn, self._catalog.namespace, caller)
+
+    def page(
+        self, caller: Caller, *, limit: int, cursor: str = ""
+    ) -> tuple[Sequence[kbs.KbInfo], str]:
+        """A page of :meth:`list`, and the cursor of the next one, "" at the end.
+
+        :raises InvalidArgument: a bad cursor.
+        """
+        after = cursors.decode_name(cursor) if cursor else ""
+        # In the order of code points, whatever the database's is.
+        by_name = sorted(self.list(caller), key=lambda kb: kb.name)
+        left = [kb for kb in by_name if kb.name > after]
+        page = left[:limit]
+        return page, cursors.encode_name(page[-1].name) if len(left) > limit else ""
 
     def stats(self, caller: Caller, name: str) -> kbs.KbStats:
         """What a knowledge base holds.

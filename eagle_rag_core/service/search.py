@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from eagle_rag_core.catalog import scopes
 from eagle_rag_core.catalog.engine import Catalog
@@ -33,8 +34,12 @@ class SearchService:
         :raises InvalidArgument: a bad filter.
         """
         with self._catalog.read() as conn:
-            scope = scopes.resolve(conn, self._catalog.namespace, caller, request)
+            scope = scopes.resolve(
+                conn, self._catalog.namespace, caller, request, self._catalog.names
+            )
         with acting_for(caller):  # legs of packs read their records
-            return self._orchestrator.search(
+            found = self._orchestrator.search(
                 query, scope, top_k, deadline=current_deadline(), without=without
             )
+        named = tuple(self._catalog.names.named(caller, hit) for hit in found.hits)
+        return replace(found, hits=named)

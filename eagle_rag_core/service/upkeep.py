@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from eagle_rag_core.blobs.store import BlobStore
 from eagle_rag_core.ingest.pipeline import IngestPipeline, PipelineParts
+from eagle_rag_core.ingest.views import PackView
 from eagle_rag_core.jobs.queue import JobQueue
 from eagle_rag_core.models.embedders import ResolvedEmbedder
 from eagle_rag_core.service.audit.findings import AuditService
@@ -34,6 +35,7 @@ class UpkeepParts:
     :param embeds: this process has the embedder of its library.
     :param open_store: the vectors of a namespace, for the length of a block.
     :param create_embedder: the embedder of a name, whatever the library was built with.
+    :param views: of packs.
     :param wake: tells the workers of this process that there is something to do.
     """
 
@@ -43,6 +45,7 @@ class UpkeepParts:
     embeds: bool
     open_store: OpenStore
     create_embedder: Callable[[str], ResolvedEmbedder]
+    views: Sequence[PackView]
     wake: Callable[[], None]
 
 
@@ -50,14 +53,15 @@ def build_upkeep(parts: UpkeepParts, rooms: PipelineParts, pipeline: IngestPipel
     """Assemble the services."""
     reindex = ReindexService(rooms.catalog, parts.queue, pipeline, parts.wake)
     embedders = EmbedderChange(
-        rooms.catalog, rooms.store, parts.create_embedder, pipeline.fingerprint
+        rooms.catalog, rooms.store, parts.create_embedder, pipeline.fingerprint, parts.views
     )
     copies = CopyParts(
         catalog=rooms.catalog,
         store=rooms.store,
         originals=rooms.originals,
-        collection=rooms.collection,
-        embedder=rooms.embedder if parts.embeds else None,
+        text=rooms.text,
+        embeds=parts.embeds,
+        views=rooms.views,
         packs=[pack for pack, _ in rooms.pack_versions],
         open_store=parts.open_store,
     )

@@ -56,7 +56,9 @@ def library_checks(parts: AuditParts) -> Sequence[Check]:
         Check("records.orphans", lambda: of_catalog.stray_records(catalog)),
         Check(
             "vectors.collections",
-            lambda: of_vectors.collections(catalog, parts.embedders.drop_replaced, time.time),
+            lambda: of_vectors.collections(
+                catalog, parts.embedders.outdated, parts.embedders.drop_replaced, time.time
+            ),
         ),
         Check("vectors.feed", lambda: of_vectors.change_feed(catalog, store)),
         Check("vectors.rows", lambda: of_vectors.rows(catalog, store, remake)),

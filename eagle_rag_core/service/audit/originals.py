@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from sqlalchemy import select
 
 from eagle_rag_core.blobs.store import BlobStore, StoredFile
+from eagle_rag_core.catalog.active_jobs import pending_uploads
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.catalog.schema import documents, versions
 from eagle_rag_core.ingest.originals import Originals
@@ -48,6 +49,7 @@ def orphans(
     """Files that no version of any namespace needs."""
     with catalog.read() as conn:
         needed = set(conn.scalars(select(versions.c.content_hash).distinct()))
+        needed |= pending_uploads(conn)
     for file in sorted(blobs.stored()):
         if file.name not in needed and file.changed_at < now() - _YOUNG:
             yield Finding(

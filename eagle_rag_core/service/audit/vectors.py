@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from sqlalchemy import Connection, func, select
 
-from eagle_rag_core.catalog.collections import CollectionInfo, list_collections
+from eagle_rag_core.catalog.collection_use import expected_rows
+from eagle_rag_core.catalog.collections import TEXT, CollectionInfo, list_collections
 from eagle_rag_core.catalog.engine import Catalog
+from eagle_rag_core.catalog.membership import any_of
 from eagle_rag_core.catalog.schema import documents, vector_retirements
 from eagle_rag_core.service.audit.findings import Finding, Level
 from eagle_rag_core.vectors.collections import as_collection
@@ -17,11 +18,6 @@ from eagle_rag_core.vectors.store import Collection, VectorStore
 
 #: A collection that was replaced should be gone after so many seconds.
 _OVERDUE = 3600.0
-
-
-class _Shown(NamedTuple):
-    document_id: str
-    chunks: int
 
 
 def rows(
@@ -41,7 +37,7 @@ def _of_collection(
     collection = as_collection(info)
     stored = store.versions(collection)
     with catalog.read() as conn:
-        shown = _shown(conn, catalog.namespace)
+        expected = expected_rows(conn, catalog.namespace, info.kind)
         awaited = set(
             conn.scalars(
                 select(vector_retirements.c.version_id).where(
@@ -50,43 +46,73 @@ def _of_collection(
                 )
             )
         )
-    for version_id in sorted(stored.keys() - shown.keys() - awaited):
+    for version_id in sorted(stored.keys() - expected.keys() - awaited):
         yield Finding(
             "vectors.orphans",
             f"{info.name}/{version_id}",
-            f"{stored[version_id]} rows of vectors belong to no version that readers see.",
+            f"{stored[version_id]} rows of vectors belong to no version that readers see there.",
             repair=_retiring(catalog, store, collection, version_id),
         )
     if info.active:
-        yield from _incomplete(shown, stored, remake)
+        incomplete = {
+            version_id: number
+            for version_id, number in expected.items()
+            if stored.get(version_id, 0) != number
+        }
+        yield from _incomplete(catalog, info, incomplete, stored, remake)
 
 
 def _incomplete(
-    shown: Mapping[str, _Shown], stored: Mapping[str, int], remake: Callable[[str], object]
+    catalog: Catalog,
+    info: CollectionInfo,
+    incomplete: Mapping[str, int],
+    stored: Mapping[str, int],
+    remake: Callable[[str], object],
 ) -> Iterator[Finding]:
-    for version_id, (document_id, chunks) in sorted(shown.items()):
-        if (number := stored.get(version_id, 0)) != chunks:
-            yield Finding(
-                "vectors.missing",
-                document_id,
-                f"{number} rows of vectors where the document has {chunks} passages.",
-                repair=_calling(remake, document_id),
-            )
+    """:param incomplete: versions with the number of rows they should have."""
+    if not incomplete:
+        return
+    with catalog.read() as conn:
+        documents_of = _documents(conn, incomplete)
+    where = "" if info.kind == TEXT else f" in {info.name}"
+    for version_id, document_id in sorted(documents_of.items()):
+        yield Finding(
+            "vectors.missing",
+            document_id,
+            f"{stored.get(version_id, 0)} rows of vectors{where} where the document has "
+            f"{incomplete[version_id]} passages.",
+            repair=_calling(remake, document_id),
+        )
 
 
 def collections(
-    catalog: Catalog, drop_replaced: Callable[[], object], now: Callable[[], float]
+    catalog: Catalog,
+    outdated: Callable[[], Iterable[CollectionInfo]],
+    drop_replaced: Callable[[], object],
+    now: Callable[[], float],
 ) -> Iterator[Finding]:
-    """Whether searches have a collection to read, and what became of the others."""
+    """Whether searches have a collection to read, and what became of the others.
+
+    :param outdated: collections whose packs name another embedder by now.
+    """
     with catalog.read() as conn:
         known = list_collections(conn, catalog.namespace)
         number = conn.scalar(select(func.count()).where(documents.c.namespace == catalog.namespace))
-    if number and not any(info.active for info in known):
+    if number and not any(info.active and info.kind == TEXT for info in known):
         yield Finding(
             "vectors.collections",
             catalog.namespace,
             "No collection of vectors is in use, though there are documents.",
             remedy="Restore a backup, or ingest into a new home.",
+        )
+    for info in outdated():
+        yield Finding(
+            "vectors.collections",
+            info.name,
+            f"Its pack names another embedder than {info.embedder}, which built it; searches do "
+            "without it and its documents cannot be ingested.",
+            remedy="eagle-rag reindex",
+            level=Level.NOTE,
         )
     for info in known:
         if info.active:
@@ -96,7 +122,8 @@ def collections(
                 "vectors.collections",
                 info.name,
                 f"The change to the embedder {info.embedder} is not finished.",
-                remedy=f"eagle-rag reindex --embedder {info.embedder}",
+                remedy="eagle-rag reindex"
+                + (f" --embedder {info.embedder}" if info.kind == TEXT else ""),
                 level=Level.NOTE,
             )
         elif info.replaced_at + _OVERDUE < now():
@@ -127,11 +154,12 @@ def change_feed(catalog: Catalog, store: VectorStore) -> Iterator[Finding]:
                 )
 
 
-def _shown(conn: Connection, namespace: str) -> dict[str, _Shown]:
-    query = select(documents.c.visible_version, documents.c.document_id, documents.c.chunks).where(
-        documents.c.namespace == namespace
+def _documents(conn: Connection, version_ids: Iterable[str]) -> dict[str, str]:
+    """The documents of visible versions."""
+    query = select(documents.c.visible_version, documents.c.document_id).where(
+        any_of(documents.c.visible_version, version_ids)
     )
-    return {version_id: _Shown(*rest) for version_id, *rest in conn.execute(query)}
+    return dict(conn.execute(query).all())
 
 
 def _retiring(

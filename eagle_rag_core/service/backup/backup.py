@@ -24,6 +24,7 @@ from sqlalchemy import Connection, func, select
 import eagle_rag_core
 from eagle_rag_core.blobs.store import BlobStore
 from eagle_rag_core.catalog import ids, migration, transfer
+from eagle_rag_core.catalog.collection_use import expected_rows
 from eagle_rag_core.catalog.collections import CollectionInfo, list_collections
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.catalog.schema import documents, vector_collections, vector_rows, versions
@@ -186,14 +187,12 @@ class BackupService:
         number = without = 0
         namespaces = conn.scalars(select(vector_collections.c.namespace).distinct()).all()
         for namespace in sorted(namespaces):
-            shown = select(documents.c.visible_version).where(
-                documents.c.namespace == namespace, documents.c.chunks > 0
-            )
-            wanted = sorted(conn.scalars(shown))
             with self._open_store(namespace) as store:
                 for info in list_collections(conn, namespace):
                     if info.replaced_at:
                         continue
+                    expected = expected_rows(conn, namespace, info.kind)
+                    wanted = sorted(version for version, rows in expected.items() if rows)
                     found = _VectorLines(store, info, wanted)
                     number += archive.add_rows(
                         vector_rows.name, vector_rows.columns.keys(), iter(found)

@@ -9,14 +9,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from eagle_rag_core.calls.caching import CachedCalls
 from eagle_rag_core.calls.pipeline import CallPipeline
-from eagle_rag_core.errors import EagleError
+from eagle_rag_core.errors import EagleError, ErrorCode
+from eagle_rag_core.mcp_cache import result_cache
 from eagle_rag_core.plugins import PluginManager
 from eagle_rag_core.plugins.context import PackServices
 from eagle_rag_core.plugins.guard import assert_rag_only_tool_name
 from eagle_rag_core.plugins.mcp_registry import tool_definitions
 from eagle_rag_core.plugins.namespaces import CORE_DISTRIBUTION
-from eagle_rag_core.plugins.specs import ToolSpec, tool_spec_of
+from eagle_rag_core.plugins.specs import tool_spec_of
 from eagle_rag_core.settings import Settings
 from eagle_rag_core.telemetry.call_log import CallLog
 from eagle_rag_core.tools.core import core_tools
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from eagle_rag_core.plugins.sources import PackSource
     from eagle_rag_core.plugins.states import PackRecord
     from eagle_rag_core.service import Services
+    from eagle_rag_core.types import Caller
 
 _LOG = logging.getLogger(__name__)
 #: A client lists the tools right after the start; warming up waits until that is over.
@@ -61,12 +64,14 @@ class EagleApp:
         )
         self._exposed = self._register_tools()
         private = [settings.home / name for name in _LIBRARY_FILES]
+        cache = result_cache(settings)
         self.pipeline = CallPipeline(
             settings,
             {spec.name: spec for spec in self._exposed},
             self._call_log,
             ready=self._ready_for_call,
             run=plugins.effect_guard(private).run if settings.plugins.enforce_effects else None,
+            cached=CachedCalls(cache, self._library_state) if cache else None,
         )
 
     @classmethod
@@ -182,15 +187,20 @@ class EagleApp:
         """State of the engine's parts, for ``/health``."""
         try:
             engine = self.engine()
-            with engine.catalog.read():
-                pass
         except EagleError as error:
             detail = _for_callers(error).message
             return {"status": "failed", "code": str(error.code), "detail": detail}
-        packs = engine.packs.report()
-        well = all(pack["status"] == "ok" for pack in packs.values())
+        parts, packs = engine.readiness.report(), engine.packs.report()
+        for part in parts.values():
+            part["detail"] = _without_paths(part["detail"])
+        for name, part in parts.items():
+            if part["status"] == "failed":
+                code, detail = str(ErrorCode.STORAGE_UNAVAILABLE), part["detail"]
+                return {"status": "failed", "code": code, "detail": detail, "failed": name}
+        well = all(part["status"] == "ok" for part in (*parts.values(), *packs.values()))
         return {
             "status": "ok" if well else "degraded",
+            "parts": parts,
             "packs": packs,
             "namespace": self.settings.namespace,
             "profile": self.settings.profile,
@@ -219,11 +229,17 @@ class EagleApp:
             },
         }
 
+    def _library_state(self, caller: Caller, kb_name: str) -> Sequence[object]:
+        """What an answer to this caller depends on; see :class:`LibraryState`."""
+        return self.engine().state.of(caller, kb_name)
+
     def _register_tools(self) -> tuple[Any, ...]:
         registry = self._plugins.registry
         registry.extend(
             tool_spec_of(function, owner=CORE_DISTRIBUTION)
-            for function in core_tools(self.services)
+            for function in core_tools(
+                self.services, max_result_tokens=self.settings.mcp.max_result_tokens
+            )
         )
         registry.freeze()
         for spec in registry:  # again, by a reference that packs had no part in
@@ -251,14 +267,14 @@ class EagleApp:
                 return engine
             engine.close()
 
-    def _ready_for_call(self, spec: ToolSpec) -> None:
+    def _ready_for_call(self, namespace: str) -> None:
         """Build the engine if need be: a pack's tool may use it through its context only.
 
-        :raises EagleError: it cannot be built, or the tool's pack did not start.
+        :raises EagleError: it cannot be built, or the pack of the namespace did not start.
         """
         try:
             self.engine()
-            self._plugins.require_active(spec.namespace)
+            self._plugins.require_active(namespace)
         except EagleError as error:
             raise _for_callers(error) from error
 
@@ -297,6 +313,14 @@ def _for_callers(error: EagleError) -> EagleError:
         retryable=error.retryable,
         retry_after_s=error.retry_after_s,
     )
+
+
+def _without_paths(detail: str) -> str:
+    """A finding for whoever may read the health of the deployment."""
+    if not _ABSOLUTE_PATH.search(detail):
+        return detail
+    _LOG.warning("The deployment is not well: %s", detail)
+    return "The log of this deployment says what is wrong."
 
 
 def _public(record: PackRecord) -> dict[str, Any]:

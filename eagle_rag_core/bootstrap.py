@@ -6,7 +6,8 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from eagle_rag_core.jobs.workers import Process, Workers, WorkersFactory
     from eagle_rag_core.plugins.discovery import Discovery
     from eagle_rag_core.plugins.selection import Selection
+    from eagle_rag_core.plugins.sources import PackSource
     from eagle_rag_core.settings import Settings
 
 
@@ -33,8 +35,9 @@ def leave() -> None:
     own end would abort it, or wait for it for ever. Otherwise this returns, for a usual end.
     """
     working = [thread for thread in threading.enumerate() if thread.name.startswith(_WORKING)]
+    until = time.monotonic() + 0.3  # for all of them: many calls may hang
     for thread in working:
-        thread.join(0.3)  # idle ones end at once
+        thread.join(max(0.0, until - time.monotonic()))  # idle ones end at once
     if not any(thread.is_alive() for thread in working):
         return
     logging.shutdown()
@@ -85,18 +88,32 @@ class Start:
     @contextmanager
     def app(self) -> Iterator[EagleApp]:
         """The app, closed at the end of the block. Logging is set up on the way."""
-        from eagle_rag_core.app import EagleApp
-        from eagle_rag_core.telemetry.logs import configure_logging
-
         settings = self.settings()
-        configure_logging(settings)
-        app = EagleApp.open(settings, packs=self.installed.packs, no_packs=self.no_packs)
-        if settings.ingest.isolation == "process":
-            app.run_jobs_with(_in_processes(settings, no_packs=self.no_packs))
-        try:
+        with opened(settings, packs=self.installed.packs, no_packs=self.no_packs) as app:
             yield app
-        finally:
-            app.close()
+
+
+@contextmanager
+def opened(
+    settings: Settings, *, packs: Sequence[PackSource] | None = None, no_packs: bool = False
+) -> Iterator[EagleApp]:
+    """The app of settings that are known, closed at the end of the block. Logging is set up on
+    the way.
+
+    :param packs: the installed packs; by default they are looked for.
+    :param no_packs: load none, whatever the settings enable.
+    """
+    from eagle_rag_core.app import EagleApp
+    from eagle_rag_core.telemetry.logs import configure_logging
+
+    configure_logging(settings)
+    app = EagleApp.open(settings, packs=packs, no_packs=no_packs)
+    if settings.ingest.isolation == "process":
+        app.run_jobs_with(_in_processes(settings, no_packs=no_packs))
+    try:
+        yield app
+    finally:
+        app.close()
 
 
 def _in_processes(settings: Settings, *, no_packs: bool) -> WorkersFactory:

@@ -20,6 +20,7 @@ from eagle_rag_core.models.llm import ChatModel
 from eagle_rag_core.retrieval.orchestrator import Orchestrator
 from eagle_rag_core.service import Services
 from eagle_rag_core.service.health import PackHealth
+from eagle_rag_core.service.library_state import LibraryState
 from eagle_rag_core.service.polling import SourcePoller
 from eagle_rag_core.types import Scope
 from eagle_rag_core.vectors.collections import as_collection
@@ -33,6 +34,7 @@ _GRACE_SECONDS = 1.0
 class Engine:
     """The running parts of a deployment.
 
+    :param state: what answers depend on.
     :param dispatcher: tells a broker of the jobs, if there is one.
     :param works: this process runs ingest jobs, unless a broker hands them out.
     :param fingerprint: of the pipeline, which its jobs carry.
@@ -49,7 +51,9 @@ class Engine:
     refresher: Periodic
     poller: SourcePoller
     packs: PackHealth
+    readiness: PackHealth
     llm: ChatModel | None
+    state: LibraryState
     works: bool
     fingerprint: str
 
@@ -93,5 +97,7 @@ class Engine:
         self.refresher.close()
         self.orchestrator.close()
         self.packs.close()
+        self.services.pages.close()
+        self.readiness.close()
         self.store.close()
         self.catalog.close()

@@ -6,8 +6,9 @@ Nothing here loads packs or models.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy.engine import URL
@@ -15,7 +16,9 @@ from sqlalchemy.engine import URL
 from eagle_rag_core.blobs.s3 import S3Access
 from eagle_rag_core.blobs.store import BlobStore
 from eagle_rag_core.catalog.engine import Catalog
-from eagle_rag_core.errors import StorageError
+from eagle_rag_core.catalog.source_names import SourceNames
+from eagle_rag_core.errors import InvalidArgument, StorageError
+from eagle_rag_core.ingest.fetch.uris import file_uri
 from eagle_rag_core.settings import Settings
 from eagle_rag_core.vectors.factory import open_vector_store
 
@@ -34,9 +37,21 @@ def open_catalog(settings: Settings, *, namespace: str = "") -> Catalog:
     """
     # Not as text: the folder's name may hold what has a meaning in a URL.
     local = URL.create("sqlite", database=str(settings.home / "catalog.db"))
-    catalog = Catalog(settings.database.url or local, namespace=namespace or settings.namespace)
+    catalog = Catalog(
+        settings.database.url or local,
+        namespace=namespace or settings.namespace,
+        names=SourceNames(tuple(_uris(settings.allowed_roots))),
+    )
     catalog.migrate()
     return catalog
+
+
+def _uris(folders: Iterable[Path]) -> Iterator[str]:
+    """The canonical URIs of folders, as they are written and where links lead to."""
+    for folder in folders:
+        for path in (folder, folder.resolve()):
+            with suppress(InvalidArgument):  # no source can lie in it either
+                yield file_uri(path)
 
 
 def open_blobs(settings: Settings) -> BlobStore:

@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 import functools
-import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from types import MappingProxyType
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from fastmcp import FastMCP
-from fastmcp.exceptions import NotFoundError
+from fastmcp.exceptions import FastMCPError, NotFoundError
 from fastmcp.prompts import Prompt, PromptResult
 from fastmcp.resources import Resource, ResourceResult, ResourceTemplate
+from fastmcp.server.completions import CompletionHandler
 from fastmcp.tools import Tool, ToolResult
-from fastmcp.utilities.components import FastMCPComponent
 from fastmcp.utilities.versions import VersionSpec
+from mcp.server.caching import CacheHint
+from mcp.shared.exceptions import MCPError
 
-from eagle_rag_core.api.surface import FrozenTools, code_of
+from eagle_rag_core.api.frozen_components import FrozenComponents
+from eagle_rag_core.api.refusals import Refused
+from eagle_rag_core.api.serving.masking import masked
+from eagle_rag_core.api.serving.progress import signs_of_life
+from eagle_rag_core.api.surface import FrozenTools
+from eagle_rag_core.calls.outcome import unexpected
 from eagle_rag_core.errors import PluginError
 
-_LOG = logging.getLogger(__name__)
-_Component = TypeVar("_Component", bound=FastMCPComponent)
-
+#: Deprecated by the protocol; nothing is ever logged to clients, who have the server's own log.
+_UNSERVED: Final = frozenset({"logging/setLevel"})
+#: What is fixed at the start may be kept for a while, by the client that asked: what a caller may
+#: see is its own. Resources, and which there are, change with the library.
+_CACHE_HINTS: Final = {
+    **dict.fromkeys(
+        ("server/discover", "tools/list", "prompts/list", "resources/templates/list"),
+        CacheHint(ttl_ms=300_000, scope="private"),
+    ),
+    **dict.fromkeys(("resources/list", "resources/read"), CacheHint(ttl_ms=0, scope="private")),
+}
 #: What changes a server; refused loudly, though little of it could reach a client.
 _CHANGES: Final = (
     "add_completion_handler",
@@ -48,16 +63,19 @@ class FrozenServer(FastMCP[Any]):
     """FastMCP as a protocol only: what it lists, calls, reads and renders was fixed when it was
     made.
 
-    Tools are not looked up among FastMCP's providers at all, so nothing that is added, mounted,
-    transformed, enabled or put between later has a part in them. Resources and prompts are, and
-    only the very objects given here, unchanged, are served. Middleware runs around neither.
+    Nothing is looked up among FastMCP's providers, so that nothing which is added, mounted,
+    transformed, enabled or put between later has a part in it.
 
     :param tools: the tools.
     :param components: resources, resource templates and prompts.
+    :param listing: further resources, of those that the templates stand for, for whoever asks.
+    :param completions: completes arguments of templates and prompts.
     :param settings: of FastMCP.
     """
 
     _frozen = False
+    #: Set after the start, by methods of FastMCP's own classes, these would be served.
+    _fixed = ("_completion_handler",)
 
     def __init__(
         self,
@@ -65,6 +83,8 @@ class FrozenServer(FastMCP[Any]):
         tools: FrozenTools,
         *,
         components: Sequence[Resource | ResourceTemplate | Prompt] = (),
+        listing: Callable[[], Awaitable[Sequence[Resource]]] | None = None,
+        completions: CompletionHandler | None = None,
         **settings: Any,
     ) -> None:
         super().__init__(
@@ -74,18 +94,26 @@ class FrozenServer(FastMCP[Any]):
             dereference_schemas=False,  # schemas of tools have no references
             **settings,
         )
-        for component in components:
-            self._add(component)
+        if completions is not None:
+            self.add_completion_handler(completions)
         self._tools = tools
-        self._components = {each.key: (id(each), _visible(each)) for each in components}
+        self._listing = listing
+        self._components = FrozenComponents(components)
         self.middleware: Any = ()
-        # Completions and extensions would bring methods of their own.
+        # Extensions would bring methods of their own.
         protocol: Any = self._mcp_server
-        protocol._request_handlers = MappingProxyType(dict(protocol._request_handlers))
+        handlers = {
+            method: handler
+            for method, handler in protocol._request_handlers.items()
+            if method not in _UNSERVED
+        }
+        protocol._request_handlers = MappingProxyType(handlers)
+        protocol.cache_hints = MappingProxyType(_CACHE_HINTS)
+        protocol.middleware = (masked, *protocol.middleware)
         self._frozen = True
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if self._frozen and not name.startswith("_"):
+        if self._frozen and (not name.startswith("_") or name in self._fixed):
             raise _refusal(name)
         super().__setattr__(name, value)
 
@@ -103,26 +131,44 @@ class FrozenServer(FastMCP[Any]):
         version: VersionSpec | None = None,
         run_middleware: bool = True,
     ) -> ToolResult:
-        return await self._tools.call(name, arguments or {})
+        async with signs_of_life():
+            return await self._tools.call(name, arguments or {})
 
     async def list_resources(self, *, run_middleware: bool = True) -> Sequence[Resource]:
-        return self._held(await super().list_resources(run_middleware=False))
+        fixed = self._components.of(Resource)
+        if self._listing is None:
+            return fixed
+        with _refusals():
+            return [*fixed, *await self._listing()]
 
     async def list_resource_templates(
         self, *, run_middleware: bool = True
     ) -> Sequence[ResourceTemplate]:
-        return self._held(await super().list_resource_templates(run_middleware=False))
+        return self._components.of(ResourceTemplate)
 
     async def list_prompts(self, *, run_middleware: bool = True) -> Sequence[Prompt]:
-        return self._held(await super().list_prompts(run_middleware=False))
+        return self._components.of(Prompt)
+
+    async def get_resource(self, uri: str, version: VersionSpec | None = None) -> Resource | None:
+        return self._components.resource(uri)
+
+    async def get_resource_template(
+        self, uri: str, version: VersionSpec | None = None
+    ) -> ResourceTemplate | None:
+        return self._components.template(uri)
+
+    async def get_prompt(self, name: str, version: VersionSpec | None = None) -> Prompt | None:
+        return self._components.prompt(name)
 
     async def read_resource(
         self, uri: str, *, version: VersionSpec | None = None, run_middleware: bool = True
     ) -> ResourceResult:
-        found = await self.get_resource(uri) or await self.get_resource_template(uri)
-        if not self._holds(found):
-            raise NotFoundError(f"Unknown resource: {uri!r}")
-        return await super().read_resource(uri, run_middleware=False)
+        with _refusals(uri=uri):
+            if resource := self._components.resource(uri):
+                return await resource._read()
+            if template := self._components.template(uri):
+                return await template._read(uri, template.matches(uri) or {})
+        raise NotFoundError(f"Unknown resource: {uri!r}")
 
     async def render_prompt(
         self,
@@ -132,35 +178,24 @@ class FrozenServer(FastMCP[Any]):
         version: VersionSpec | None = None,
         run_middleware: bool = True,
     ) -> PromptResult:
-        if not self._holds(await self.get_prompt(name)):
+        prompt = self._components.prompt(name)
+        if prompt is None:
             raise NotFoundError(f"Unknown prompt: {name!r}")
-        return await super().render_prompt(name, arguments, run_middleware=False)
-
-    def _add(self, component: Resource | ResourceTemplate | Prompt) -> None:
-        if isinstance(component, Prompt):
-            self.add_prompt(component)
-        elif isinstance(component, Resource):
-            self.add_resource(component)
-        else:
-            self.add_template(component)
-
-    def _held(self, components: Sequence[_Component]) -> list[_Component]:
-        return [component for component in components if self._holds(component)]
-
-    def _holds(self, component: FastMCPComponent | None) -> bool:
-        if component is None:
-            return False
-        frozen = self._components.get(component.key)
-        if frozen is not None and frozen == (id(component), _visible(component)):
-            return True
-        _LOG.error("Refused %s: it is not what was registered at start.", component.key)
-        return False
+        with _refusals():
+            return await prompt._render(arguments)
 
 
-def _visible(component: FastMCPComponent) -> tuple[object, ...]:
-    """What clients see of a resource or prompt, and what runs behind it."""
-    function = getattr(component, "fn", None)
-    return component.model_dump_json(exclude={"fn"}), function, function and code_of(function)
+@contextmanager
+def _refusals(**about: str) -> Iterator[None]:
+    """Send what is refused as the protocol's error; of anything else only a log id."""
+    try:
+        yield
+    except Refused as refused:
+        raise refused.as_protocol_error(**about) from None
+    except (FastMCPError, MCPError):
+        raise
+    except Exception as error:
+        raise FastMCPError(unexpected("a resource or prompt", error).message) from error
 
 
 def _refusal(what: str) -> PluginError:

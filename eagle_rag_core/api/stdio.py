@@ -33,7 +33,7 @@ from eagle_rag_core.api.standard_streams import StandardStreams
 
 _LOG = logging.getLogger(__name__)
 
-#: Bytes of a line, as many as a body over HTTP may have.
+#: Bytes of a line where no setting says otherwise.
 MAX_LINE: Final = 4 * 1024 * 1024
 #: Bytes of a refused line that are looked at for its id.
 _LOOKED_AT: Final = 64 * 1024
@@ -53,15 +53,16 @@ class NoMessage(Exception):
         self.answer = JSONRPCError(jsonrpc="2.0", id=_id_of(line), error=error)
 
 
-def read_message(stream: BinaryIO) -> JSONRPCMessage | None:
+def read_message(stream: BinaryIO, most: int = MAX_LINE) -> JSONRPCMessage | None:
     """Wait for the next message; blank lines are passed over. ``None`` at the end.
 
+    :param most: bytes of a message.
     :raises NoMessage: the next line is something else; the one after it can be read.
     """
-    while line := stream.readline(MAX_LINE + 1):
-        if len(line) > MAX_LINE and not line.endswith(b"\n"):
+    while line := stream.readline(most + 1):
+        if len(line) > most and not line.endswith(b"\n"):
             _skip_line(stream)
-            raise NoMessage(line, INVALID_REQUEST, f"A message has at most {MAX_LINE} bytes.")
+            raise NoMessage(line, INVALID_REQUEST, f"A message has at most {most} bytes.")
         if line.strip():
             return _message_in(line)
     return None
@@ -108,8 +109,13 @@ def _id_token(line: bytes) -> bytes | None:
     return None
 
 
-async def serve_streams(server: FrozenServer, streams: StandardStreams) -> None:
-    """Serve one client until its requests end."""
+async def serve_streams(
+    server: FrozenServer, streams: StandardStreams, most: int = MAX_LINE
+) -> None:
+    """Serve one client until its requests end.
+
+    :param most: bytes of a message.
+    """
     protocol: Any = server._mcp_server
     requests, received = anyio.create_memory_object_stream[SessionMessage | Exception]()
     answers, sent = anyio.create_memory_object_stream[SessionMessage]()
@@ -117,7 +123,7 @@ async def serve_streams(server: FrozenServer, streams: StandardStreams) -> None:
     async def read() -> None:
         refusals = answers.clone()
         async with requests, refusals:
-            while await _pass_on(streams.requests, requests, refusals):
+            while await _pass_on(streams.requests, most, requests, refusals):
                 continue
 
     async def write() -> None:
@@ -140,12 +146,13 @@ async def serve_streams(server: FrozenServer, streams: StandardStreams) -> None:
 
 async def _pass_on(
     stream: BinaryIO,
+    most: int,
     requests: ObjectSendStream[SessionMessage | Exception],
     refusals: ObjectSendStream[SessionMessage],
 ) -> bool:
     """Read a line and send it where it belongs; whether there may be another."""
     try:
-        message = await anyio.to_thread.run_sync(read_message, stream)
+        message = await anyio.to_thread.run_sync(read_message, stream, most)
     except NoMessage as error:
         _LOG.warning("Refused a line on stdin: %s", error)
         await refusals.send(SessionMessage(error.answer))

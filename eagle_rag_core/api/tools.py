@@ -12,7 +12,9 @@ from mcp_types import TextContent, ToolAnnotations
 
 from eagle_rag_core.calls.outcome import CallOutcome
 from eagle_rag_core.calls.pipeline import CallPipeline
+from eagle_rag_core.calls.work import Work
 from eagle_rag_core.plugins import ToolSpec
+from eagle_rag_core.plugins.schema import Schema
 from eagle_rag_core.types import Caller
 
 
@@ -32,6 +34,10 @@ class Entry:
         """Run one call for whoever makes it."""
         return await self.pipeline.call(tool, arguments, caller=self.identify(), face=self.face)
 
+    async def perform(self, work: Work) -> CallOutcome:
+        """Do what is no tool, for whoever asks for it."""
+        return await self.pipeline.perform(work, caller=self.identify(), face=self.face)
+
 
 def listed_tool(spec: ToolSpec) -> Tool:
     """What clients are shown of a tool. It has no code: calls go through an :class:`Entry`."""
@@ -41,7 +47,7 @@ def listed_tool(spec: ToolSpec) -> Tool:
         title=spec.title,
         description=spec.description,
         parameters=spec.input_schema,
-        output_schema=spec.output_schema,
+        output_schema=shown_output(spec.output_schema),
         annotations=ToolAnnotations(
             read_only_hint=hints.read_only,
             destructive_hint=hints.destructive,
@@ -49,6 +55,23 @@ def listed_tool(spec: ToolSpec) -> Tool:
             open_world_hint=hints.open_world,
         ),
     )
+
+
+def shown_output(schema: Schema) -> Schema:
+    """An output schema as clients are shown it: the types of the fields, and no more.
+
+    No field is required. Some clients hold the structured content of a failed call against the
+    schema too, and would show their user a breach of it instead of the error. Descriptions are
+    left out: every client loads the list of tools, and models are not given output schemas.
+    """
+    shown = {key: value for key, value in schema.items() if key not in ("required", "description")}
+    if "properties" in schema:
+        fields = schema["properties"].items()
+        shown["properties"] = {name: shown_output(field) for name, field in fields}
+    for key in ("items", "additionalProperties"):
+        if isinstance(schema.get(key), dict):
+            shown[key] = shown_output(schema[key])
+    return shown
 
 
 def to_tool_result(outcome: CallOutcome) -> ToolResult:

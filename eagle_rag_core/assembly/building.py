@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from functools import partial
 
+from eagle_rag_core import __version__
 from eagle_rag_core.assembly.embedding import embedder_of_name, text_embedder, written_collection
 from eagle_rag_core.assembly.ingesting import Ingesting, ingesting
 from eagle_rag_core.assembly.searching import orchestrator
+from eagle_rag_core.assembly.views import pack_views
 from eagle_rag_core.catalog import kbs
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.engine import Engine
@@ -16,24 +19,35 @@ from eagle_rag_core.ingest.originals import Originals
 from eagle_rag_core.ingest.parsers import ParserRegistry
 from eagle_rag_core.ingest.pipeline import PipelineParts
 from eagle_rag_core.ingest.sources.breaker import Breaker
+from eagle_rag_core.ingest.tiles.tiler import Tiler
+from eagle_rag_core.ingest.views import PackView, TextView
 from eagle_rag_core.jobs.periodic import Periodic
 from eagle_rag_core.jobs.workers import WorkersFactory
 from eagle_rag_core.models.embedders import ResolvedEmbedder
 from eagle_rag_core.models.llm import chat_model
 from eagle_rag_core.models.ocr import ocr_engine
 from eagle_rag_core.query.engine import AnswerEngine
+from eagle_rag_core.query.relevance import Relevance
 from eagle_rag_core.service import Services
 from eagle_rag_core.service.answer import AnswerService
+from eagle_rag_core.service.descriptions import DescriptionService
 from eagle_rag_core.service.documents import DocumentService
+from eagle_rag_core.service.drawing.pool import DrawingPool
+from eagle_rag_core.service.files import FileService
 from eagle_rag_core.service.health import PackHealth
 from eagle_rag_core.service.jobs import JobService
 from eagle_rag_core.service.kbs import KbService
+from eagle_rag_core.service.library_state import LibraryState, instance_of
+from eagle_rag_core.service.pages import PageService
 from eagle_rag_core.service.polling import SourcePoller
+from eagle_rag_core.service.readiness import readiness_checks
+from eagle_rag_core.service.reading import ReadingService
 from eagle_rag_core.service.search import SearchService
 from eagle_rag_core.service.source_items import RunParts
 from eagle_rag_core.service.source_parts import scheduled_sources, source_reader, source_tools
 from eagle_rag_core.service.sources import SourceService
 from eagle_rag_core.service.upkeep import Upkeep, UpkeepParts, build_upkeep
+from eagle_rag_core.service.uploads import UploadService
 from eagle_rag_core.settings import Settings
 from eagle_rag_core.storage import open_blobs, open_catalog, vector_stores
 from eagle_rag_core.types import Caller, Extensions
@@ -56,22 +70,30 @@ def build_engine(
         settings.allowed_roots[0].mkdir(mode=0o700, parents=True, exist_ok=True)
     _tell_other_namespaces(catalog)
     embedder = text_embedder(settings, catalog, extensions)
-    rooms = _rooms(settings, extensions, catalog, embedder)
-    search = orchestrator(settings, catalog, rooms.store, embedder, extensions)
+    views = pack_views(settings, catalog, extensions, embedder.embedder)
+    rooms = _rooms(settings, extensions, catalog, embedder, views)
+    search = orchestrator(settings, catalog, rooms.store, embedder, extensions, views)
     llm = chat_model(settings.models.llm)
     taking_in = ingesting(
         settings, rooms, workers, refusal="" if embedder.can_ingest else embedder.notice
     )
     documents = DocumentService(catalog, rooms.store, rooms.originals)
     knowledge_bases = KbService(catalog, rooms.store, rooms.originals)
-    upkeep = _upkeep(settings, extensions, rooms, taking_in, knowledge_bases, embedder)
+    upkeep = _upkeep(settings, extensions, rooms, taking_in, knowledge_bases, embedder, views)
     sources = _sources(settings, rooms, taking_in, documents)
+    relevance = Relevance(embedder.embedder.name)
+    answers = AnswerEngine(search, settings.query, relevance, llm)
     services = Services(
         ingest=taking_in.service,
+        uploads=UploadService(taking_in.service, rooms.originals, settings.ingest.max_bytes),
         jobs=JobService(taking_in.queue),
         search=SearchService(catalog, search),
-        answer=AnswerService(catalog, AnswerEngine(search, settings.query, llm)),
+        answer=AnswerService(catalog, answers),
         documents=documents,
+        reading=ReadingService(catalog),
+        descriptions=DescriptionService(catalog, upkeep.reindex.remake),
+        files=FileService(catalog, rooms.originals),
+        pages=PageService(catalog, rooms.originals, DrawingPool()),
         kbs=knowledge_bases,
         sources=sources,
         upkeep=upkeep,
@@ -94,31 +116,41 @@ def build_engine(
         refresher=Periodic("index-refresh", settings.retrieval.refresh_seconds, keep_fresh),
         poller=SourcePoller(sources),
         packs=PackHealth(extensions.health),
+        readiness=PackHealth(readiness_checks(settings.home, catalog, taking_in.worker.trouble)),
         llm=llm,
+        state=LibraryState(catalog, _instance(settings, embedder, taking_in)),
         works=taking_in.works,
         fingerprint=taking_in.pipeline.job_fingerprint,
     )
 
 
+def _instance(settings: Settings, embedder: ResolvedEmbedder, taking_in: Ingesting) -> str:
+    """What the answers of this process depend on; versions of packs are in the pipeline's."""
+    own = (__version__, taking_in.pipeline.fingerprint, embedder.embedder.fingerprint)
+    return instance_of(settings, *own)
+
+
 def _rooms(
-    settings: Settings, extensions: Extensions, catalog: Catalog, embedder: ResolvedEmbedder
+    settings: Settings,
+    extensions: Extensions,
+    catalog: Catalog,
+    embedder: ResolvedEmbedder,
+    views: Sequence[PackView],
 ) -> PipelineParts:
     store = open_vector_store(settings, catalog)
     blobs = open_blobs(settings)
-    parsers = ParserRegistry(
-        extensions.parsers,
-        ocr=ocr_engine(settings.models.ocr),
-        max_pages=settings.ingest.max_pages,
-    )
+    ocr = ocr_engine(settings.models.ocr)
+    parsers = ParserRegistry(extensions.parsers, ocr=ocr, max_pages=settings.ingest.max_pages)
     return PipelineParts(
         catalog=catalog,
         store=store,
         originals=Originals(catalog, blobs),
         blobs=blobs,
-        collection=written_collection(catalog, store, embedder),
-        embedder=embedder.embedder,
+        text=TextView(written_collection(catalog, store, embedder), embedder.embedder),
+        views=views,
         parsers=parsers,
         chunker=Chunker(),
+        tiler=Tiler(ocr),
         reader=source_reader(settings),
         enrichers=extensions.enrichers,
         record_rules=extensions.record_rules,
@@ -133,6 +165,7 @@ def _upkeep(
     taking_in: Ingesting,
     knowledge_bases: KbService,
     embedder: ResolvedEmbedder,
+    views: Sequence[PackView],
 ) -> Upkeep:
     parts = UpkeepParts(
         blobs=rooms.blobs,
@@ -141,6 +174,7 @@ def _upkeep(
         embeds=embedder.can_ingest,
         open_store=vector_stores(settings, rooms.catalog, rooms.store),
         create_embedder=partial(embedder_of_name, settings, extensions),
+        views=views,
         wake=taking_in.wake,
     )
     return build_upkeep(parts, rooms, taking_in.pipeline)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from eagle_rag_core.assembly.embedding import active_text
@@ -11,6 +12,7 @@ from eagle_rag_core.models.embedders import ResolvedEmbedder
 from eagle_rag_core.models.rerankers import FASTEMBED, HTTP, core_reranker
 from eagle_rag_core.retrieval.legs import TextIndex
 from eagle_rag_core.retrieval.orchestrator import Orchestrator, RetrievalParts
+from eagle_rag_core.retrieval.view_legs import SearchedView, ViewIndex
 from eagle_rag_core.settings import Settings
 from eagle_rag_core.settings.sections import ModelSettings
 from eagle_rag_core.settings.suggest import did_you_mean
@@ -24,6 +26,7 @@ def orchestrator(
     store: VectorStore,
     resolved: ResolvedEmbedder,
     extensions: Extensions,
+    views: Sequence[SearchedView],
 ) -> Orchestrator:
     """The orchestrator of all legs.
 
@@ -39,6 +42,7 @@ def orchestrator(
             catalog=catalog,
             index=index,
             settings=settings.retrieval,
+            views=ViewIndex(catalog, store, views) if views else None,
             legs=extensions.legs,
             expanders=extensions.expanders,
             rerankers=_rerankers(settings.models, extensions),

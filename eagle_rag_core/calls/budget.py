@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from eagle_rag_core.errors import EagleError, ErrorCode
-from eagle_rag_core.models.token_counts import estimate_tokens
+from eagle_rag_core.models.token_counts import estimate_json_tokens
 
 #: Keys whose string values may be cut; everything else is an identifier or a number.
 _CUTTABLE = ("text", "answer", "snippet", "definition", "summary")
@@ -45,30 +44,26 @@ def fit(payload: Any, max_tokens: int) -> Any:
     :param payload: JSON-like data owned by the caller of this function; changed in place.
     :raises EagleError: it cannot fit even so; says to ask for fewer results.
     """
-    if _tokens(payload) <= max_tokens:
+    if estimate_json_tokens(payload) <= max_tokens:
         return payload
     texts = list(_texts(payload))
-    fixed = _tokens(payload) - sum(_tokens(text.value) for text in texts)
+    fixed = estimate_json_tokens(payload) - sum(estimate_json_tokens(text.value) for text in texts)
     lengths = sorted(len(text.value) for text in texts)
     low, high = _SHORTEST, lengths[-1] if lengths else _SHORTEST
     while low < high:  # the largest common length at which all texts fit
         middle = (low + high + 1) // 2
         # The slack pays for ellipses, flags and rounding.
-        cost = fixed + sum(_tokens(text.value[:middle]) + 8 for text in texts)
+        cost = fixed + sum(estimate_json_tokens(text.value[:middle]) + 8 for text in texts)
         low, high = (middle, high) if cost <= max_tokens else (low, middle - 1)
     for text in texts:
         text.cut(low)
-    if _tokens(payload) > max_tokens:
+    if estimate_json_tokens(payload) > max_tokens:
         raise EagleError(
             "The answer does not fit mcp.max_result_tokens even with shortened texts; "
             "ask for fewer results (top_k, limit) or a narrower scope.",
             code=ErrorCode.INVALID_ARGUMENT,
         )
     return payload
-
-
-def _tokens(payload: Any) -> int:
-    return estimate_tokens(json.dumps(payload, ensure_ascii=False, separators=(",", ":")))
 
 
 def _texts(node: Any) -> Iterator[_Text]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from eagle_rag_core.calls.faults import is_transient
 from eagle_rag_core.errors import CallTimeout, EagleError, ErrorCode
 from eagle_rag_core.settings.suggest import did_you_mean
 
@@ -82,7 +83,8 @@ class _Unexpected(EagleError):
     """Stands for a foreign exception: its name and a log id, nothing else."""
 
     def __init__(self, error: BaseException, log_id: str) -> None:
-        super().__init__(f"unexpected failure, see log entry {log_id}")
+        retryable = is_transient(error)
+        super().__init__(f"unexpected failure, see log entry {log_id}", retryable=retryable)
         self.shown_as = type(error).__name__
 
 

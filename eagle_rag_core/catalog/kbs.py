@@ -36,8 +36,7 @@ _ALL = select(kbs.c.name).where(
 )
 _ONE = _ALL.where(kbs.c.name == bindparam("name", type_=String))
 _EPOCHS = select(kbs.c.name, kbs.c.epoch).where(
-    kbs.c.namespace == bindparam("namespace", type_=String),
-    any_of_bound(kbs.c.name, bindparam("names", type_=String)),
+    kbs.c.namespace == bindparam("namespace", type_=String), kbs.c.deleted == false()
 )
 _SEEDS = select(kbs.c.name, kbs.c.seed).where(
     kbs.c.namespace == bindparam("namespace", type_=String),
@@ -209,13 +208,13 @@ def bump_epoch(tx: Connection, namespace: str, name: str, *, clock: ids.Clock = 
     )
 
 
-def epochs(conn: Connection, namespace: str, names: Iterable[str]) -> dict[str, int]:
-    """The epoch of each of the named knowledge bases that exist.
+def epochs(conn: Connection, namespace: str, caller: Caller) -> dict[str, int]:
+    """The epoch of each knowledge base the caller may read.
 
     An unchanged epoch means an unchanged content.
     """
-    rows = conn.execute(_EPOCHS, {"namespace": namespace, "names": as_array(names)})
-    return dict(rows.all())
+    rows = conn.execute(_EPOCHS, {"namespace": namespace})
+    return {name: epoch for name, epoch in rows.all() if caller.may_read(name)}
 
 
 def other_namespaces(conn: Connection, namespace: str) -> dict[str, int]:

@@ -13,7 +13,7 @@ from eagle_rag_core.cli.lazy import LazyGroup
 
 _COMMANDS = {
     "serve": ("eagle_rag_core.cli.serve", "serve", "Serve MCP and REST over HTTP."),
-    "mcp": ("eagle_rag_core.cli.serve", "mcp", "Serve MCP alone, over HTTP or stdio."),
+    "mcp": ("eagle_rag_core.cli.mcp", "mcp", "Serve MCP alone, or set up a client for it."),
     "ingest": ("eagle_rag_core.cli.ingest", "ingest", "Add files, folders and web pages."),
     "sources": ("eagle_rag_core.cli.sources", "sources", "Look after what is read again."),
     "search": ("eagle_rag_core.cli.search", "search", "Find passages."),
@@ -22,6 +22,8 @@ _COMMANDS = {
     "kb": ("eagle_rag_core.cli.kb", "kb", "Look after knowledge bases."),
     "documents": ("eagle_rag_core.cli.documents", "documents", "List and delete documents."),
     "reindex": ("eagle_rag_core.cli.reindex", "reindex", "Make outdated documents anew."),
+    "tools": ("eagle_rag_core.cli.tools", "tools", "List and call the tools that clients get."),
+    "profile": ("eagle_rag_core.cli.profile", "profile", "Show profiles and effective settings."),
     "doctor": ("eagle_rag_core.cli.doctor", "doctor", "Find and repair what is out of order."),
     "backup": ("eagle_rag_core.cli.backup", "backup", "Write everything into one archive."),
     "restore": ("eagle_rag_core.cli.backup", "restore", "Bring a backup into this deployment."),

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 def reindex(start: Start, kb: str, embedder: str) -> None:
     """Make documents anew that older parsers, another chunker or other packs made.
 
-    They are made from their stored originals, as jobs; only those that need it. With --embedder,
-    all vectors are computed anew instead, while searches go on; what was interrupted goes on
-    where it was. Exits with 1 when a document could not be made.
+    They are made from their stored originals, as jobs; only those that need it. Before that,
+    collections of packs whose embedder is another one by now are embedded anew. With --embedder,
+    all vectors of the library are computed anew instead, while searches go on; what was
+    interrupted goes on where it was. Exits with 1 when a document could not be made.
     """
     if embedder:
         if kb:
@@ -38,6 +39,7 @@ def reindex(start: Start, kb: str, embedder: str) -> None:
     with start.app() as app:
         # Failed jobs are reported at the end, once.
         logging.getLogger("eagle_rag_core.jobs").setLevel(logging.ERROR)
+        _catch_up(app)
         ended = _remake(app, kb)
     failed = [job for job in ended if job.status is not JobStatus.SUCCEEDED]
     for job in failed:
@@ -45,6 +47,19 @@ def reindex(start: Start, kb: str, embedder: str) -> None:
     click.echo(f"{len(ended) - len(failed)} documents made anew, {len(failed)} failed.")
     if failed:
         sys.exit(1)
+
+
+def _catch_up(app: EagleApp) -> None:
+    embedders = app.services().upkeep.embedders
+    if not embedders.outdated():
+        return
+    with bar("Embedding") as progress:
+        changed = embedders.catch_up(progress)
+    for each in changed:
+        click.echo(
+            f"The collection {each.collection} uses the embedder {each.embedder}; "
+            f"{each.embedded} documents were embedded."
+        )
 
 
 def _remake(app: EagleApp, kb: str) -> list[Job]:

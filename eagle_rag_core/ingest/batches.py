@@ -16,15 +16,36 @@ if TYPE_CHECKING:
 
 
 class FinishedBatches:
-    """The batches of one document that are embedded already. A batch goes by its texts.
+    """The batches of one document that are embedded already, for all its collections."""
 
-    :param collection: that the vectors are for.
+    def __init__(self, blobs: BlobStore) -> None:
+        self._blobs = blobs
+        self._keys: list[str] = []
+
+    def of(self, collection: Collection) -> CollectionBatches:
+        """The batches whose vectors are for a collection."""
+        return CollectionBatches(self._blobs, collection, self._keys)
+
+    def discard(self) -> None:
+        """Remove all that was found or kept: nobody needs it any more.
+
+        :raises StorageError: it cannot be removed.
+        """
+        for key in self._keys:
+            self._blobs.delete(key)
+        self._keys.clear()
+
+
+class CollectionBatches:
+    """The batches of a document for one collection. A batch goes by its texts.
+
+    :param keys: of what was found or kept; added to.
     """
 
-    def __init__(self, blobs: BlobStore, collection: Collection) -> None:
+    def __init__(self, blobs: BlobStore, collection: Collection, keys: list[str]) -> None:
         self._blobs = blobs
         self._collection = collection
-        self._keys: list[str] = []
+        self._keys = keys
 
     def find(self, texts: Sequence[str]) -> Vector | None:
         """The vectors of a batch, if it was embedded before.
@@ -51,15 +72,6 @@ class FinishedBatches:
         key = self._key(texts)
         self._blobs.put(key, vectors.astype("<f4").tobytes())
         self._keys.append(key)
-
-    def discard(self) -> None:
-        """Remove all that was found or kept: nobody needs it any more.
-
-        :raises StorageError: it cannot be removed.
-        """
-        for key in self._keys:
-            self._blobs.delete(key)
-        self._keys.clear()
 
     def _key(self, texts: Sequence[str]) -> str:
         digest = hashlib.sha256(f"vectors {self._collection.name}".encode())

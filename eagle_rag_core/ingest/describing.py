@@ -52,7 +52,7 @@ def described(
         title=request.title or parsed.title or display_name(source.uri),
         language=parsed.language,
         media_type=parsed.media_type,
-        tags=tuple(dict.fromkeys((*request.tags, *parsed.keywords))),
+        tags=tuple(dict.fromkeys((*request.tags, *(parsed.keywords if request.own_tags else ())))),
         metadata={**parsed.metadata, **source.metadata, **request.metadata},
         version_id=version_id,
         chunks=chunks,
@@ -68,6 +68,7 @@ def given_by(request: IngestRequest) -> dict[str, Any]:
         "source_type": request.source_type,
         "tags": list(request.tags),
         "metadata": dict(request.metadata),
+        "own_tags": request.own_tags,
     }
 
 

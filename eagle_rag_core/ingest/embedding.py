@@ -11,13 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from eagle_rag_core.catalog.passages import chunk_texts
-from eagle_rag_core.catalog.versions import related_versions
 from eagle_rag_core.types import TextEmbedder
 
 if TYPE_CHECKING:
-    from eagle_rag_core.catalog.engine import Catalog
-    from eagle_rag_core.ingest.batches import FinishedBatches
+    from eagle_rag_core.ingest.batches import CollectionBatches
     from eagle_rag_core.vectors.store import Collection, Vector, VectorStore
 
 #: Passages embedded at once: long enough to batch well, short enough to report and to cancel.
@@ -29,17 +26,15 @@ def embed(
     texts: Sequence[str],
     known: Mapping[str, Vector] | None = None,
     report: Callable[[float], None] = lambda done: None,
-    finished: FinishedBatches | None = None,
-) -> Vector | None:
-    """The vectors of texts, in their order; None when the embedder makes none.
+    finished: CollectionBatches | None = None,
+) -> Vector:
+    """The vectors of texts, of which there is at least one, in their order.
 
     :param known: vectors by text, which need not be computed.
     :param report: called before each batch with the part that is done, 0..1; what it raises ends
         the work.
     :param finished: where batches are kept, all but the last one, for whoever has to begin again.
     """
-    if embedder.dim == 0:
-        return None
     import numpy as np
 
     vectors = dict(known or {})
@@ -55,7 +50,7 @@ def embed(
 
 
 def _batch(
-    embedder: TextEmbedder, texts: Sequence[str], finished: FinishedBatches | None
+    embedder: TextEmbedder, texts: Sequence[str], finished: CollectionBatches | None
 ) -> Vector:
     """The vectors of a batch, kept if they had to be computed."""
     if finished is None:
@@ -67,23 +62,22 @@ def _batch(
     return found
 
 
-def known_vectors(
-    catalog: Catalog,
+def stored_vectors(
     store: VectorStore,
     collection: Collection,
-    document_id: str,
-    content_hash: str,
+    version_ids: Sequence[str],
+    texts: Mapping[str, str],
 ) -> dict[str, Vector]:
-    """Vectors by text: of the document's present version, and of another one of this content."""
+    """The vectors that versions have in a collection, by text.
+
+    :param texts: of the rows, by id.
+    """
     if not collection.dim:
         return {}
     import numpy as np
 
-    with catalog.read() as conn:
-        related = related_versions(conn, catalog.namespace, document_id, content_hash)
-        texts = chunk_texts(conn, related)
     known: dict[str, Vector] = {}
-    for rows in store.read(collection, related):
+    for rows in store.read(collection, version_ids):
         if rows.dense is not None:
             for node_id, vector in zip(rows.node_ids, rows.dense, strict=True):
                 if node_id in texts and np.isfinite(vector).all():

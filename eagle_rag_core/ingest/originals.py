@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection
+from typing import IO
 
 from eagle_rag_core.blobs.store import BlobStore
 from eagle_rag_core.catalog.engine import Catalog
@@ -35,6 +36,15 @@ class Originals:
         """
         self._blobs.put(content_hash, data)
 
+    def keep_file(self, content_hash: str, file: IO[bytes]) -> None:
+        """Store a file that was sent along, before the job that needs it is queued; and after
+        that once more, in case the last document of the same content was deleted in between.
+
+        :raises StorageError: it could not be stored.
+        """
+        file.seek(0)
+        self._blobs.put_file(content_hash, file)
+
     def ensure(self, content_hash: str, data: bytes) -> None:
         """Put a file back that a published version needs and that is gone.
 
@@ -57,12 +67,24 @@ class Originals:
         :raises FetchError: it is missing.
         :raises StorageError: it cannot be read.
         """
+        self._check(content_hash)
+        return self._blobs.get(content_hash)
+
+    def open(self, content_hash: str) -> IO[bytes]:
+        """The file, to be read piece by piece.
+
+        :raises FetchError: it is missing.
+        :raises StorageError: it cannot be read.
+        """
+        self._check(content_hash)
+        return self._blobs.open(content_hash)
+
+    def _check(self, content_hash: str) -> None:
         if not self._blobs.exists(content_hash):
             raise FetchError(
                 "The original of this document is not stored any more; ingest its source again.",
                 code=ErrorCode.SOURCE_NOT_FOUND,
             )
-        return self._blobs.get(content_hash)
 
     def discard(self, content_hashes: Collection[str]) -> None:
         """Remove those files that no version needs any more, after the commit that removed it.

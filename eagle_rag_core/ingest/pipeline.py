@@ -1,7 +1,7 @@
 """From a source to a published document version.
 
-fetch → parse → chunk → enrich → embed → write; the write is one catalog transaction that makes
-the new version visible and the old one disappear. Nothing before it leaves a trace.
+fetch → parse → tiles → chunk → enrich → embed → write; the write is one catalog transaction that
+makes the new version visible and the old one disappear. Nothing before it leaves a trace.
 """
 
 from __future__ import annotations
@@ -25,15 +25,18 @@ from eagle_rag_core.ingest.describing import (
     in_declared_charset,
     terms_of,
 )
-from eagle_rag_core.ingest.embedding import embed, known_vectors
 from eagle_rag_core.ingest.enrichment import enrich
 from eagle_rag_core.ingest.fetch.reader import SourceReader
 from eagle_rag_core.ingest.fetch.source import FetchedSource
 from eagle_rag_core.ingest.fetch.uris import name_of
+from eagle_rag_core.ingest.indexing import IndexedRows, index_version, related_vectors
 from eagle_rag_core.ingest.originals import Originals
 from eagle_rag_core.ingest.parsers import ParserRegistry
 from eagle_rag_core.ingest.parsers.choice import HEAD_BYTES
+from eagle_rag_core.ingest.publishing import publish_version
 from eagle_rag_core.ingest.sections import build_sections
+from eagle_rag_core.ingest.tiles.tiler import Tiler, page_spans
+from eagle_rag_core.ingest.views import IndexedView, MadeVersion, TextView
 from eagle_rag_core.models.analyzer import ANALYZER_VERSION
 from eagle_rag_core.types import (
     Caller,
@@ -42,10 +45,8 @@ from eagle_rag_core.types import (
     IngestRequest,
     JobStage,
     RecordRules,
-    TextEmbedder,
 )
-from eagle_rag_core.vectors.collections import retire_everywhere
-from eagle_rag_core.vectors.store import Collection, VectorStore, VersionRows
+from eagle_rag_core.vectors.store import VectorStore
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -57,16 +58,21 @@ _PIPELINE = Caller("pipeline")
 
 @dataclass(frozen=True, slots=True)
 class PipelineParts:
-    """The rooms the pipeline leads through."""
+    """The rooms the pipeline leads through.
+
+    :param text: the view that every document is in.
+    :param views: further ones.
+    """
 
     catalog: Catalog
     store: VectorStore
     originals: Originals
     blobs: BlobStore
-    collection: Collection
-    embedder: TextEmbedder
+    text: TextView
+    views: Sequence[IndexedView]
     parsers: ParserRegistry
     chunker: Chunker
+    tiler: Tiler
     reader: SourceReader
     enrichers: Sequence[tuple[str, Enricher]]
     record_rules: RecordRules
@@ -75,10 +81,13 @@ class PipelineParts:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A document version that is ready to be written."""
+    """A document version that is ready to be written.
+
+    :param indexed: its rows, by collection.
+    """
 
     draft: versions.VersionDraft
-    rows: VersionRows
+    indexed: Sequence[IndexedRows]
     original: bytes
 
 
@@ -89,18 +98,21 @@ class IngestPipeline:
         self._parts = parts
         self.fingerprint = _fingerprint(parts)
         #: Which jobs this process can run: those of the same pipeline and the same embedder.
-        self.job_fingerprint = job_fingerprint(self.fingerprint, parts.collection.name)
+        self.job_fingerprint = job_fingerprint(self.fingerprint, parts.text.collection.name)
 
     def fetch(
         self, request: IngestRequest, known: validators.Validators | None = None
     ) -> FetchedSource:
-        """Read the whole source: the stored original, from an allowed folder, a store or the web.
+        """Read the whole source: the stored original, what was sent along, from an allowed folder,
+        a store or the web.
 
         :param known: of the document at hand; with them the answer may be ``not_modified``.
         :raises FetchError: with the reason.
         """
         if request.original:
             return self._original(request)
+        if request.upload:
+            return self._uploaded(request)
         return self._parts.reader.read(
             request.source_uri,
             any_path=request.any_path,
@@ -124,7 +136,7 @@ class IngestPipeline:
         :raises ModelError: the library has another embedder by now.
         """
         parts = self._parts
-        collections.hold_active(tx, parts.catalog.namespace, parts.collection.name)
+        collections.hold_active(tx, parts.catalog.namespace, parts.text.collection.name)
 
     def superseded(self, request: IngestRequest, document_id: str) -> bool:
         """Whether the stored original that the request names is no longer the document's."""
@@ -166,7 +178,7 @@ class IngestPipeline:
 
     def finished_batches(self) -> FinishedBatches:
         """What is kept of one document's embedding until it is published."""
-        return FinishedBatches(self._parts.blobs, self._parts.collection)
+        return FinishedBatches(self._parts.blobs)
 
     def prepare(
         self,
@@ -183,15 +195,17 @@ class IngestPipeline:
         report(JobStage.PARSE, 0.1)
         data = in_declared_charset(source)
         parser = parts.parsers.pick(data[:HEAD_BYTES], source.name)
-        with progress.listening(lambda share: report(JobStage.PARSE, 0.1 + 0.1 * share)):
+        with progress.listening(lambda share: report(JobStage.PARSE, 0.1 + 0.05 * share)):
             parsed = parser.parse(data, source.name)
-        report(JobStage.CHUNK, 0.2)
         with parts.catalog.read() as conn:
             kb_seed = kbs.seed(conn, parts.catalog.namespace, request.kb_name)
         document_id = ids.document_id(parts.catalog.namespace, kb_seed, request.source_uri)
         content_hash = hashlib.sha256(source.data).hexdigest()
         version_id = ids.version_id(document_id, content_hash, self.fingerprint)
         sections = build_sections(parsed)
+        with progress.listening(lambda share: report(JobStage.PARSE, 0.15 + 0.05 * share)):
+            tiles = parts.tiler.tiles_of(parsed, data, sections, version_id)
+        report(JobStage.CHUNK, 0.2)
         chunks = parts.chunker.chunk(parsed.text, sections, parsed.pages, version_id)
         if not chunks:
             raise IngestError("The source has no text that can be searched.")
@@ -199,23 +213,6 @@ class IngestPipeline:
         info = described(request, source, parsed, document_id, version_id, len(chunks))
         enriched = enrich(
             parts.enrichers, parts.record_rules, EnrichmentInput(info, parsed, chunks)
-        )
-        known = known_vectors(
-            parts.catalog, parts.store, parts.collection, document_id, content_hash
-        )
-        rows = VersionRows(
-            version_id=version_id,
-            document_id=document_id,
-            kb_name=kb_seed,
-            node_ids=[chunk.node_id for chunk in chunks],
-            tokens=terms_of(info, sections, chunks, enriched),
-            dense=embed(
-                parts.embedder,
-                [chunk.text for chunk in chunks],
-                known,
-                lambda done: report(JobStage.EMBED, 0.3 + 0.6 * done),
-                finished,
-            ),
         )
         draft = versions.VersionDraft(
             document=info,
@@ -228,8 +225,19 @@ class IngestPipeline:
             fields=enriched.fields,
             records=enriched.records,
             given=given_by(request),
+            tiles=tiles,
+            pages=page_spans(parsed),
+            lines=parsed.lines,
         )
-        return Prepared(draft, rows, source.data)
+        made = MadeVersion(draft, kb_seed, terms_of(info, sections, chunks, enriched))
+        indexed = index_version(
+            (parts.text, *parts.views),
+            made,
+            related_vectors(parts.catalog, parts.store, document_id, content_hash),
+            lambda done: report(JobStage.EMBED, 0.3 + 0.6 * done),
+            finished,
+        )
+        return Prepared(draft, indexed, source.data)
 
     def stage(self, prepared: Prepared) -> None:
         """Put what the transaction needs where it belongs, before the transaction.
@@ -241,23 +249,25 @@ class IngestPipeline:
         """
         parts = self._parts
         parts.originals.keep(prepared.draft.content_hash, prepared.original)
-        parts.store.stage(parts.collection, prepared.rows)
+        for indexed in prepared.indexed:
+            parts.store.stage(indexed.collection, indexed.rows)
 
     def publish(self, tx: Connection, prepared: Prepared) -> versions.Removed:
         """Make a prepared and staged version the visible one, inside ``tx``.
 
         :returns: the versions it replaces, for :meth:`settle`.
         :raises StorageError: it was staged so long ago that its vectors were given up.
-        :raises ModelError: the library has another embedder by now.
+        :raises ModelError: a collection has another embedder by now.
         """
         parts = self._parts
-        namespace = parts.catalog.namespace
-        self.check_collection(tx)
-        # Always in this order: where writers run side by side, one waits for the other.
-        removed = versions.publish(tx, namespace, prepared.draft)
-        parts.store.write(tx, parts.collection, prepared.rows)
-        retire_everywhere(tx, parts.store, namespace, removed.version_ids)
-        return removed
+        return publish_version(
+            tx,
+            parts.store,
+            parts.catalog.namespace,
+            prepared.draft,
+            prepared.indexed,
+            parts.views,
+        )
 
     def settle(self, prepared: Prepared, removed: versions.Removed) -> None:
         """See to the originals, after the commit that published a version.
@@ -270,6 +280,19 @@ class IngestPipeline:
     def abandon(self, prepared: Prepared) -> None:
         """Remove what :meth:`stage` stored of a version that is not published."""
         self._parts.originals.discard([prepared.draft.content_hash])
+
+    def check_format(self, data: bytes, name: str) -> None:
+        """Make sure that something here reads a file.
+
+        :param data: the file, or its beginning.
+        :raises IngestError: ``unsupported_format``.
+        """
+        self._parts.parsers.pick(data[:HEAD_BYTES], name)
+
+    def _uploaded(self, request: IngestRequest) -> FetchedSource:
+        uri = request.source_uri
+        data = self._parts.originals.read(request.upload)
+        return FetchedSource(data=data, name=name_of(uri), uri=uri, final_uri=uri)
 
     def _original(self, request: IngestRequest) -> FetchedSource:
         catalog = self._parts.catalog
@@ -297,11 +320,13 @@ def job_fingerprint(pipeline: str, collection: str) -> str:
 
 
 def _fingerprint(parts: PipelineParts) -> str:
-    """Identity of everything that turns a source into chunks and tokens, but the embedder."""
+    """Identity of everything that turns a source into chunks, tiles and tokens, but the
+    embedder."""
     identity = repr(
         (
             parts.parsers.fingerprint(),
             parts.chunker.fingerprint(),
+            parts.tiler.fingerprint(),
             ANALYZER_VERSION,
             [(pack, enricher.name, enricher.version) for pack, enricher in parts.enrichers],
             sorted(parts.pack_versions),

@@ -8,32 +8,32 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.response.schema import Response
 from llama_index.core.prompts.mixin import PromptMixinType
-from llama_index.core.schema import (
-    NodeRelationship,
-    NodeWithScore,
-    QueryBundle,
-    RelatedNodeInfo,
-    TextNode,
-)
+from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.core.vector_stores.types import MetadataFilters
 
 from eagle_rag_core.app import EagleApp
+from eagle_rag_core.errors import EagleError, ErrorCode, InvalidArgument
 from eagle_rag_core.integrations.llama_index_filters import conditions_of
-from eagle_rag_core.query.answer import Answer, Source
-from eagle_rag_core.types import LOCAL, Caller, Hit, ScopeRequest
+from eagle_rag_core.integrations.llama_index_nodes import node_of_hit, node_of_region, response_of
+from eagle_rag_core.query.router import MODES, VISUAL
+from eagle_rag_core.retrieval.fusion import RankedLeg, fuse
+from eagle_rag_core.types import LOCAL, Caller, ScopeRequest, ScoredNode
 
-__all__ = ["EagleRouterQueryEngine", "KnowhereGraphRetriever"]
+__all__ = [
+    "EagleRouterQueryEngine",
+    "KnowhereGraphRetriever",
+    "PixelRAGVisualRetriever",
+    "RetrieverOrchestrator",
+]
 
 
-class KnowhereGraphRetriever(BaseRetriever):
-    """Passages found by meaning and by words, widened along the section tree, best first.
+class _EagleRetriever(BaseRetriever):
+    """What the retrievers have in common.
 
     :param kb_name: only this knowledge base; "" for all the caller may read.
     :param document_ids: only these documents; empty for all.
@@ -58,14 +58,80 @@ class KnowhereGraphRetriever(BaseRetriever):
         self._scope = _scope(kb_name, document_ids, filters)
         self._caller = caller
 
-    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+    def _passages(self, query: str) -> list[NodeWithScore]:
         found = self._app.services().search.search(
-            self._caller, query_bundle.query_str, top_k=self._top_k, request=self._scope
+            self._caller, query, top_k=self._top_k, request=self._scope
         )
-        return [NodeWithScore(node=_node_of_hit(hit), score=hit.score) for hit in found.hits]
+        return [NodeWithScore(node=node_of_hit(hit), score=hit.score) for hit in found.hits]
+
+    def _regions(self, query: str) -> list[NodeWithScore]:
+        visual = self._app.services().visual
+        if visual is None:
+            raise EagleError(
+                "This deployment has no visual index; retrieve passages of text instead.",
+                code=ErrorCode.MODE_UNAVAILABLE,
+            )
+        found = visual.search(self._caller, query, top_k=self._top_k, request=self._scope)
+        return [NodeWithScore(node=node_of_region(hit), score=hit.score) for hit in found]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return await asyncio.to_thread(self._retrieve, query_bundle)
+
+
+class KnowhereGraphRetriever(_EagleRetriever):
+    """Passages found by meaning and by words, widened along the section tree, best first."""
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return self._passages(query_bundle.query_str)
+
+
+class PixelRAGVisualRetriever(_EagleRetriever):
+    """Regions of pages and pictures, best first. Retrieving raises an ``EagleError`` with the code
+    ``mode_unavailable`` where there is no visual index."""
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return self._regions(query_bundle.query_str)
+
+
+class RetrieverOrchestrator(_EagleRetriever):
+    """Passages and regions of pages in one ranking, fused by rank.
+
+    :param mode: ``text``, ``visual``, or ``auto`` and ``hybrid`` for both, as far as the
+        deployment has a visual index.
+    :raises InvalidArgument: there is no such mode, or filters that cannot be applied.
+    """
+
+    def __init__(
+        self,
+        app: EagleApp,
+        *,
+        mode: str = "auto",
+        top_k: int = 5,
+        kb_name: str = "",
+        document_ids: Sequence[str] = (),
+        filters: MetadataFilters | None = None,
+        caller: Caller = LOCAL,
+    ) -> None:
+        if mode not in MODES:
+            raise InvalidArgument(f"mode must be one of {', '.join(MODES)}.")
+        super().__init__(
+            app,
+            top_k=top_k,
+            kb_name=kb_name,
+            document_ids=document_ids,
+            filters=filters,
+            caller=caller,
+        )
+        self._mode = mode
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        query = query_bundle.query_str
+        if self._mode == VISUAL:
+            return self._regions(query)
+        passages = self._passages(query)
+        if self._mode == "text" or self._app.services().visual is None:
+            return passages
+        return _fused(passages, self._regions(query))[: self._top_k]
 
 
 class EagleRouterQueryEngine(BaseQueryEngine):
@@ -96,7 +162,7 @@ class EagleRouterQueryEngine(BaseQueryEngine):
         answer = self._app.services().answer.answer(
             self._caller, query_bundle.query_str, mode=self._mode, request=self._scope
         )
-        return _response(answer)
+        return response_of(answer)
 
     async def _aquery(self, query_bundle: QueryBundle) -> Response:
         return await asyncio.to_thread(self._query, query_bundle)
@@ -113,46 +179,11 @@ def _scope(
     )
 
 
-def _response(answer: Answer) -> Response:
-    nodes = [
-        NodeWithScore(node=_node_of_source(source), score=source.score) for source in answer.sources
+def _fused(*rankings: Sequence[NodeWithScore]) -> list[NodeWithScore]:
+    """One ranking by reciprocal ranks; scores of different rankings say nothing of each other."""
+    nodes = {found.node.node_id: found.node for ranking in rankings for found in ranking}
+    legs = [
+        RankedLeg(str(number), [ScoredNode(found.node.node_id, 0.0) for found in ranking])
+        for number, ranking in enumerate(rankings)
     ]
-    metadata = {"route": asdict(answer.route), "steps": [asdict(step) for step in answer.steps]}
-    return Response(response=answer.answer, source_nodes=nodes, metadata=metadata)
-
-
-def _node_of_hit(hit: Hit) -> TextNode:
-    metadata = {
-        "path": hit.path,
-        "level": hit.level,
-        "summary": hit.summary,
-        "source_type": hit.source_type,
-        "why": hit.why,
-    }
-    return _node(hit.node_id, hit.text, hit, metadata)
-
-
-def _node_of_source(source: Source) -> TextNode:
-    metadata = {"path": source.path, "citation": source.n}
-    # A passage may be quoted twice; ids of nodes are unique in a response.
-    return _node(f"{source.node_id}:{source.start}", source.quote, source, metadata)
-
-
-def _node(node_id: str, text: str, at: Hit | Source, metadata: dict[str, Any]) -> TextNode:
-    common = {
-        "document_id": at.document_id,
-        "kb_name": at.kb_name,
-        "title": at.title,
-        "source_uri": at.source_uri,
-        "page": at.page,
-    }
-    return TextNode(
-        id_=node_id,
-        text=text,
-        start_char_idx=at.start,
-        end_char_idx=at.end,
-        metadata={**common, **metadata},
-        excluded_embed_metadata_keys=[*common, *metadata],
-        excluded_llm_metadata_keys=["document_id", "kb_name", "source_uri", "why", "level"],
-        relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=at.document_id)},
-    )
+    return [NodeWithScore(node=nodes[each.node_id], score=each.score) for each in fuse(legs)]

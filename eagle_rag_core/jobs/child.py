@@ -73,13 +73,7 @@ class ChildProcess:
 
     def __init__(self, module: str, hello: Hello, hear: Callable[[Event | Exited], object]) -> None:
         self._hear = hear
-        self._process = subprocess.Popen(
-            # -P: the working folder is no place to import from unless it is one for us.
-            [sys.executable, "-P", "-m", module],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(_absolute(sys.path))},
-        )
+        self._process = start_module(module)
         self.pid = self._process.pid
         self._reader = threading.Thread(
             target=self._read, name=f"eagle-rag-child-{self.pid}", daemon=True
@@ -121,6 +115,17 @@ class ChildProcess:
                 self._process.returncode = os.waitstatus_to_exitcode(status)
                 return Exited(self._process.returncode, _peak_mb(usage.ru_maxrss))
         return Exited(self._process.wait())
+
+
+def start_module(module: str) -> subprocess.Popen[bytes]:
+    """Run a module in a process that imports what this one does, with pipes to it and from it."""
+    return subprocess.Popen(
+        # -P: the working folder is no place to import from unless it is one for us.
+        [sys.executable, "-P", "-m", module],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(_absolute(sys.path))},
+    )
 
 
 def _peak_mb(peak: int) -> float:

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, func, insert, select, tuple_, update
 
 from eagle_rag_core.catalog import ids
 from eagle_rag_core.catalog.active_jobs import cancel_jobs
@@ -196,6 +196,7 @@ class JobLedger:
         job_ids: Collection[str] | None = None,
         dead: bool = False,
         limit: int = 50,
+        before: tuple[str, str] | None = None,
     ) -> list[Job]:
         """The newest jobs of the knowledge bases the caller may read, newest first.
 
@@ -203,6 +204,7 @@ class JobLedger:
         :param kb_name: only of this knowledge base; "" for all.
         :param job_ids: only these; None for all.
         :param dead: only those in the dead-letter state.
+        :param before: only those that come after the one of this time and id.
         """
         query = (
             select(jobs)
@@ -220,6 +222,9 @@ class JobLedger:
             query = query.where(any_of(jobs.c.job_id, job_ids))
         if dead:
             query = query.where(jobs.c.dead)
+        if before is not None:
+            # Rows as one value: an index on both gives the place to begin at.
+            query = query.where(tuple_(jobs.c.created_at, jobs.c.job_id) < before)
         if caller.kbs is not None:
             query = query.where(any_of(jobs.c.kb_name, caller.kbs))
         with self._catalog.read() as conn:

@@ -154,6 +154,8 @@ class Slot:
         except OSError:
             _LOG.exception("No worker process could be started")
             return self._rest(EagleError("No worker process could be started; the log says why."))
+        except EagleError as error:  # what it needs of this process is not there
+            return self._rest(error)
         while not isinstance(message := self._next(), Exited):
             self._handle(message)
         self._child = None

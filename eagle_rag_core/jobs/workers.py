@@ -98,7 +98,7 @@ def launcher(
 
     def launch(hear: Callable[[Event | Exited], object]) -> ChildProcess:
         hello = Hello(
-            settings=dumps(settings),
+            settings=dumps(_sharing_vectors(settings)),
             no_packs=no_packs,
             fingerprint=fingerprint,
             memory_mb=settings.ingest.max_memory_mb,
@@ -109,6 +109,17 @@ def launcher(
         return ChildProcess(_MODULE, hello, hear)
 
     return launch
+
+
+def _sharing_vectors(settings: Settings) -> Settings:
+    """The settings of a worker process: it reaches an embedded Milvus file through this process,
+    which has it open."""
+    if not settings.milvus.uri:
+        return settings
+    from eagle_rag_core.vectors.milvus.connection import shared_uri
+
+    milvus = settings.milvus.model_copy(update={"uri": shared_uri(settings.milvus.uri)})
+    return settings.model_copy(update={"milvus": milvus})
 
 
 def limits_of(settings: Settings) -> JobLimits:

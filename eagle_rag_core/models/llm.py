@@ -38,7 +38,8 @@ class ChatModel:
         return "".join(self.stream([{"role": "user", "content": prompt}]))
 
     def stream(self, messages: Sequence[Message]) -> Iterator[str]:
-        """The answer to ``messages`` in pieces, as they come.
+        """The answer to ``messages`` in pieces, as they come; in one, from a server that does
+        not stream.
 
         :raises ModelError: the model does not answer, or not with text.
         """
@@ -50,7 +51,11 @@ class ChatModel:
             "stream": True,
         }
         ended = False
-        for line in self._server.lines("chat/completions", body):
+        lines = self._server.lines("chat/completions", body)
+        for line in lines:
+            if line.lstrip().startswith("{"):  # as no line of a stream does
+                yield from self._whole("\n".join([line, *lines]))
+                return
             kind, _, data = line.partition(":")
             if kind != "data" or not data.strip():
                 continue  # comments that keep the connection open, names of events
@@ -63,6 +68,17 @@ class ChatModel:
                 yield piece
         if not ended:
             raise self._server.misunderstood("a stream that breaks off")
+
+    def _whole(self, data: str) -> Iterator[str]:
+        """The text of an answer that was not streamed, if there is any."""
+        try:
+            text = json.loads(data)["choices"][0]["message"].get("content") or ""
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise self._server.misunderstood("a body that is no chat completion") from error
+        if not isinstance(text, str):
+            raise self._server.misunderstood("content that is no text")
+        if text:
+            yield text
 
     def _piece(self, data: str) -> tuple[str, bool]:
         """The text of one event, and whether the model says that it is done."""

@@ -42,12 +42,14 @@ class OcrPage:
     :param height: likewise.
     :param lines: in no order that matters; without those read too badly to be quoted.
     :param illegible: it shows writing that the engine cannot read; then there are no lines.
+    :param turns: quarters of a circle by which it was turned counter-clockwise to stand upright.
     """
 
     width: int
     height: int
     lines: tuple[OcrLine, ...] = ()
     illegible: bool = False
+    turns: int = 0
 
 
 class OcrEngine(Protocol):

@@ -61,15 +61,16 @@ class RapidOcr:
                 self._engine = _load()
             image = np.ascontiguousarray(_padded(pixels)[:, :, ::-1])  # the models know BGR
             try:
-                image, found = _upright(self._engine, image)
+                image, found, turns = _upright(self._engine, image)
                 lines = _read_lines(self._engine, found)
             except Exception as error:
                 logger.warning("OCR failed on a picture", exc_info=True)
                 raise ModelError("OCR failed on a page. The log has the details.") from error
         height, width = image.shape[:2]
         if not is_legible(lines):
-            return OcrPage(width, height, illegible=True)
-        return OcrPage(width, height, tuple(line for line in lines if is_quotable(line)))
+            return OcrPage(width, height, illegible=True, turns=turns)
+        quotable = tuple(line for line in lines if is_quotable(line))
+        return OcrPage(width, height, quotable, turns=turns)
 
 
 class _Found:
@@ -145,22 +146,23 @@ def _padded(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return np.pad(pixels, ((0, missing[0]), (0, missing[1]), (0, 0)), mode="edge")
 
 
-def _upright(engine: Any, image: Any) -> tuple[Any, _Found]:
-    """The picture turned so that its lines run from left to right, and the lines.
+def _upright(engine: Any, image: Any) -> tuple[Any, _Found, int]:
+    """The picture turned so that its lines run from left to right, the lines, and by how many
+    quarters of a circle it was turned.
 
     Which side is up is put to the vote: the model that tells it is often wrong on single lines.
     """
     import numpy as np
 
-    found = _find(engine, image)
+    found, turns = _find(engine, image), 0
     if found.runs_down:
-        image = np.ascontiguousarray(np.rot90(image))
+        image, turns = np.ascontiguousarray(np.rot90(image)), 1
         found = _find(engine, image)
     level = [crop for crop, tall in zip(found.crops, found.tall, strict=True) if not tall]
     if level and sum(_are_upside_down(engine, level)) * 2 > len(level):
-        image = np.ascontiguousarray(image[::-1, ::-1])
+        image, turns = np.ascontiguousarray(image[::-1, ::-1]), turns + 2
         found = _find(engine, image)
-    return image, found
+    return image, found, turns
 
 
 def _find(engine: Any, image: Any) -> _Found:

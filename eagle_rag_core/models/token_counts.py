@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
+
+def estimate_json_tokens(payload: Any) -> int:
+    """Tokens of JSON-like data as it is sent: without blanks, letters unescaped."""
+    return estimate_tokens(json.dumps(payload, ensure_ascii=False, separators=(",", ":")))
+
 
 def estimate_tokens(text: str) -> int:
     """Tokens of ``text`` as a cautious estimate: 4 ASCII characters or 1 CJK character each.

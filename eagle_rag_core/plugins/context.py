@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
@@ -19,7 +19,12 @@ KEPT_DECISIONS: Final = 100
 
 
 class RecordsReader(Protocol):
-    """Reads the records of one pack, in the knowledge bases the current caller may read."""
+    """Reads the records of one pack, in the knowledge bases the current caller may read.
+
+    Everywhere ``where`` names indexed fields with the value they must have, or several of which
+    one will do; ``kb_name`` and ``kb_names`` limit the records to knowledge bases (none given:
+    all the caller may read), and ``document_ids`` to documents.
+    """
 
     def find(
         self,
@@ -29,11 +34,33 @@ class RecordsReader(Protocol):
         kb_name: str = "",
         document_ids: Sequence[str] = (),
         limit: int = 100,
+        kb_names: Sequence[str] = (),
+        order_by: str = "",
+        offset: int = 0,
     ) -> list[Record]:
         """Records of ``kind`` that meet every condition of ``where``.
 
-        :param kb_name: only in this knowledge base; "" for all the caller may read.
-        :param document_ids: only of these documents; empty for all.
+        :param order_by: an indexed field, lowest value first, or with ``-`` before it highest
+            first; records without a value come last. "" for the oldest first.
+        :param offset: how many of them to leave out.
+
+        .. versionchanged:: 1.1 ``kb_names``, ``order_by`` and ``offset``.
+        """
+
+    def find_pairs(
+        self,
+        kind: str,
+        field: str,
+        pairs: Iterable[tuple[str, FieldValue]],
+        *,
+        kb_name: str = "",
+        kb_names: Sequence[str] = (),
+        limit: int = 100,
+    ) -> list[Record]:
+        """Records of which one of the pairs names the document and a value of ``field``, oldest
+        first.
+
+        .. versionadded:: 1.1
         """
 
     def count(
@@ -43,8 +70,32 @@ class RecordsReader(Protocol):
         *,
         kb_name: str = "",
         document_ids: Sequence[str] = (),
+        kb_names: Sequence[str] = (),
     ) -> int:
-        """How many records :meth:`find` would find without a limit."""
+        """How many records :meth:`find` would find without a limit.
+
+        .. versionchanged:: 1.1 ``kb_names``.
+        """
+
+    def count_by(
+        self,
+        kind: str,
+        field: str,
+        where: Where | None = None,
+        *,
+        kb_name: str = "",
+        kb_names: Sequence[str] = (),
+        document_ids: Sequence[str] = (),
+        limit: int = 100,
+    ) -> list[tuple[FieldValue, int]]:
+        """How many of the records :meth:`find` would find have each value of a field, most
+        frequent first.
+
+        :param field: an indexed field, or ``document_id``, ``node_id`` or ``kb_name`` of the
+            records.
+
+        .. versionadded:: 1.1
+        """
 
     def values(
         self,
@@ -54,9 +105,15 @@ class RecordsReader(Protocol):
         prefix: str = "",
         kb_name: str = "",
         limit: int = 100,
+        where: Where | None = None,
+        document_ids: Sequence[str] = (),
+        kb_names: Sequence[str] = (),
     ) -> list[tuple[FieldValue, int]]:
         """Distinct values of an indexed field that begin with ``prefix``, each with its number
-        of records, most frequent first."""
+        of records, most frequent first.
+
+        .. versionchanged:: 1.1 ``where``, ``document_ids`` and ``kb_names``.
+        """
 
 
 class SearchReader(Protocol):

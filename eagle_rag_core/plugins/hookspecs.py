@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 #: Version of this contract. A manifest's ``api`` specifier is checked against it. Additions raise
 #: the minor number; anything that breaks a pack raises the major number.
-PACK_API_VERSION: Final = "1.0"
+PACK_API_VERSION: Final = "1.1"
 #: The name pluggy knows this project by.
 PROJECT: Final = "eagle_rag"
 
@@ -97,6 +97,9 @@ def register_embedders(ctx: PackContext) -> Sequence[EmbedderSpec]:  # type: ign
 @hookspec
 def register_collections(ctx: PackContext) -> Sequence[CollectionView]:  # type: ignore[empty-body]
     """Contribute further vector views of chunks, each with an embedder and a predicate.
+
+    The chunks of a document that the predicate accepts are embedded by that embedder as well,
+    into a collection of the pack, which searches look through beside the library's own.
 
     :returns: :class:`~eagle_rag_core.types.CollectionView` objects, exactly the collections the
         manifest declares.

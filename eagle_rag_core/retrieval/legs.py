@@ -122,26 +122,38 @@ def _why_no_dense(embedder: TextEmbedder, active: CollectionInfo, query: str) ->
             "The index was built with another embedder than this process has "
             f"({embedder.name}); the search is lexical only."
         )
-    foreign = scripts_of(query) - embedder.scripts if embedder.scripts else frozenset()
-    if foreign:
-        return (
-            f"The embedder ({embedder.name}) does not know the script of the query "
-            f"({', '.join(sorted(foreign))}); the search is lexical only."
-        )
+    if foreign := foreign_scripts(embedder, query):
+        return f"{foreign}; the search is lexical only."
     return ""
 
 
+def foreign_scripts(embedder: TextEmbedder, query: str) -> str:
+    """Says which scripts of a query the embedder does not know; "" when it knows them all."""
+    foreign = scripts_of(query) - embedder.scripts if embedder.scripts else frozenset()
+    if not foreign:
+        return ""
+    return (
+        f"The embedder ({embedder.name}) does not know the script of the query "
+        f"({', '.join(sorted(foreign))})"
+    )
+
+
 def _dense(index: TextIndex, collection: Collection) -> PlannedLeg:
-    embedder = index.embedder
+    leg = dense_leg(DENSE, index.store, collection, index.embedder)
+    return PlannedLeg(leg, inline=index.in_process)
+
+
+def dense_leg(name: str, store: VectorStore, collection: Collection, embedder: TextEmbedder) -> Leg:
+    """Search by meaning in a collection, with the weight of the embedder's profile."""
     embed = cache(lambda query: _query_vector(embedder, query))  # a refill asks again
 
     def retrieve(request: LegRequest) -> list[ScoredNode]:
         vector = embed(request.query)
         if not vector.any():  # similar to nothing, but stores rank whatever they have
             return []
-        return index.store.search_dense(collection, vector, request.scope, request.limit)
+        return store.search_dense(collection, vector, request.scope, request.limit)
 
-    return PlannedLeg(Leg(DENSE, retrieve, embedder.dense_weight), inline=index.in_process)
+    return Leg(name, retrieve, embedder.dense_weight)
 
 
 def _query_vector(embedder: TextEmbedder, query: str) -> Vector:

@@ -25,6 +25,7 @@ from eagle_rag_core.retrieval.query_expansion import ExpandedQuery, expand_query
 from eagle_rag_core.retrieval.reranking import rerank
 from eagle_rag_core.retrieval.running import Attempt, since
 from eagle_rag_core.retrieval.selection import Selector, to_hits
+from eagle_rag_core.retrieval.view_legs import NO_VIEWS, ViewIndex
 from eagle_rag_core.retrieval.workers import WorkerPool
 from eagle_rag_core.settings.sections import RetrievalSettings
 from eagle_rag_core.types import (
@@ -48,6 +49,7 @@ _NARROWING = Caller("retrieval")
 class RetrievalParts:
     """What a search works with.
 
+    :param views: collections of packs, if there are any.
     :param legs: legs of packs; their names differ from each other and from the core's.
     :param rerankers: those the deployment chose, applied in order.
     """
@@ -55,6 +57,7 @@ class RetrievalParts:
     catalog: Catalog
     index: TextIndex
     settings: RetrievalSettings
+    views: ViewIndex | None = None
     legs: tuple[Leg, ...] = ()
     expanders: tuple[QueryExpander, ...] = ()
     rerankers: tuple[Reranker, ...] = ()
@@ -100,8 +103,9 @@ class Orchestrator:
 
     @property
     def leg_names(self) -> tuple[str, ...]:
-        """Names of the core's and the packs' legs."""
-        return (*CORE_LEGS, *(leg.name for leg in self._parts.legs))
+        """Names of the core's legs, those of packs' collections and the packs' own legs."""
+        views = self._parts.views.names if self._parts.views else ()
+        return (*CORE_LEGS, *views, *(leg.name for leg in self._parts.legs))
 
     def search(
         self,
@@ -164,8 +168,9 @@ class Orchestrator:
     ) -> SearchOutcome:
         parts, settings = self._parts, self._parts.settings
         plan = plan_text_legs(parts.index, query, expanded.terms)
+        views = parts.views.plan(query, expanded.scope, attempt) if parts.views else NO_VIEWS
         packs = (PlannedLeg(leg) for leg in parts.legs)
-        legs, off = weigh((*plan.legs, *packs), expanded.factors)
+        legs, off = weigh((*plan.legs, *views.legs, *packs), expanded.factors)
         limit = max(settings.min_candidates, settings.overfetch * top_k)
         gathering = Gathering(legs, LegRequest(query, expanded.scope, limit), attempt)
         # A reranker is offered more than it is to return.
@@ -174,7 +179,15 @@ class Orchestrator:
         hits, pages = self._select(gathering, expanded.scope, goal)
         selected = Step("select", "ok", count=len(hits), elapsed_ms=since(started))
         hits, reranked = rerank(parts.rerankers, query, hits, attempt)
-        steps = (*expanded.steps, *plan.off, *off, *gathering.steps(), selected, *reranked)
+        steps = (
+            *expanded.steps,
+            *plan.off,
+            *views.off,
+            *off,
+            *gathering.steps(),
+            selected,
+            *reranked,
+        )
         similarity = gathering.best_score(DENSE)
         return SearchOutcome(tuple(hits[:top_k]), steps, plan.terms, similarity, pages)
 

@@ -9,7 +9,7 @@ from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.query.answer import Source
 from eagle_rag_core.query.engine import Answer, AnswerEngine
 from eagle_rag_core.query.generation import Listener
-from eagle_rag_core.types import Caller, ScopeRequest, acting_for, current_deadline
+from eagle_rag_core.types import Caller, ScopeRequest, acting_for, current_deadline, note_failures
 
 
 def _nobody(_: str | Source) -> None:
@@ -54,4 +54,5 @@ class AnswerService:
             answer = self._engine.answer(
                 query, mode, scope, deadline=current_deadline(), listener=listen
             )
+        note_failures(answer.steps)
         return replace(answer, sources=tuple(map(named, answer.sources)))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from eagle_rag_core.catalog import scopes
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.retrieval.orchestrator import Orchestrator, SearchOutcome
-from eagle_rag_core.types import Caller, ScopeRequest, acting_for, current_deadline
+from eagle_rag_core.types import Caller, ScopeRequest, acting_for, current_deadline, note_failures
 
 
 class SearchService:
@@ -41,5 +41,6 @@ class SearchService:
             found = self._orchestrator.search(
                 query, scope, top_k, deadline=current_deadline(), without=without
             )
+        note_failures(found.steps)
         named = tuple(self._catalog.names.named(caller, hit) for hit in found.hits)
         return replace(found, hits=named)

@@ -18,18 +18,11 @@ from pydantic_settings import (
 
 from eagle_rag_core.errors import ConfigError
 from eagle_rag_core.settings import sections as s
-from eagle_rag_core.settings.sources import (
-    ENV_PREFIX,
-    MappingSource,
-    aliases,
-    merge,
-    profile_layer,
-    read_file,
-    reject_unknown_variables,
-)
+from eagle_rag_core.settings.environment import unreadable_variable
+from eagle_rag_core.settings.layers import Layers, default_home, read_layers
+from eagle_rag_core.settings.sources import ENV_PREFIX, MappingSource, reject_unknown_variables
 from eagle_rag_core.settings.suggest import did_you_mean
 
-CONFIG_NAME = "eagle-rag.yaml"
 _NAMESPACE = re.compile(r"[a-z][a-z0-9_]*")
 
 
@@ -101,43 +94,39 @@ def load_settings(
     """
     environ = os.environ
     reject_unknown_variables(Settings.model_fields, environ)
-    flags = dict(overrides or {})
-    path = _config_path(config, flags, environ)
-    file = read_file(path, environ) if path else {}
-    profiles = file.pop("profiles", {}) or {}
-    if not isinstance(profiles, Mapping):
-        raise ConfigError("profiles must be a mapping from profile names to sections.")
-    name = profile or environ.get(f"{ENV_PREFIX}PROFILE") or str(file.get("profile") or "core")
-    layer = merge(file, profile_layer(name, profiles, list(namespaces)))
-    layer = merge(layer, aliases(environ))
-    flags["profile"] = name
-    return _finish(_validate(layer, flags, path))
+    layers = read_layers(
+        config=config,
+        profile=profile,
+        flags=overrides or {},
+        namespaces=namespaces,
+        environ=environ,
+    )
+    return settings_of(layers, environ)
 
 
-def _config_path(
-    config: Path | None, flags: Mapping[str, Any], environ: Mapping[str, str]
-) -> Path | None:
-    named = config or (Path(v) if (v := environ.get(f"{ENV_PREFIX}CONFIG")) else None)
-    if named is not None:
-        return named.expanduser()
-    home = flags.get("home") or environ.get(f"{ENV_PREFIX}HOME") or _default_home()
-    for candidate in (Path(CONFIG_NAME), Path(home).expanduser() / CONFIG_NAME):
-        if candidate.is_file():
-            return candidate
-    return None
+def settings_of(layers: Layers, environ: Mapping[str, str]) -> Settings:
+    """The settings that ``layers`` and the variables of the environment amount to.
+
+    :param environ: of this process; named in messages.
+    :raises ConfigError: unknown key or bad value, with what to do.
+    """
+    return _finish(_validate(layers, environ))
 
 
-def _validate(layer: Mapping[str, Any], flags: Mapping[str, Any], path: Path | None) -> Settings:
-    bound = type("Settings", (Settings,), {"_file_layer": layer, "__module__": __name__})
+def _validate(layers: Layers, environ: Mapping[str, str]) -> Settings:
+    below = layers.below_environment
+    bound = type("Settings", (Settings,), {"_file_layer": below, "__module__": __name__})
     try:
-        settings = bound(**flags)
+        settings = bound(**layers.flags)
     except ValidationError as error:
-        raise ConfigError(_explain(error, path)) from None
+        raise ConfigError(_explain(error, layers.path)) from None
     except SettingsError as error:
-        named = re.search(r'field "(\w+)"', str(error))
+        variable = unreadable_variable(Settings, environ)
+        if variable is None:
+            raise ConfigError("A variable of the environment cannot be read.") from error
         raise ConfigError(
-            f"The environment variable for {named[1] if named else 'a setting'} is not JSON, as "
-            """lists and mappings are written: EAGLE_RAG_PLUGINS__ENABLED='["biomed"]'."""
+            f"The environment variable {variable.name} is not JSON, as lists and mappings are "
+            f"written: {variable.name}='{variable.example}'."
         ) from None
     assert isinstance(settings, Settings)
     return settings
@@ -161,12 +150,6 @@ def _known_keys() -> list[str]:
     return keys
 
 
-def _default_home() -> Path:
-    from platformdirs import user_data_path
-
-    return user_data_path("eagle-rag")
-
-
 def _absolute_root(root: Path) -> Path:
     """:raises ConfigError: relative to what? Servers are started in folders of all kinds."""
     expanded = root.expanduser()
@@ -178,7 +161,7 @@ def _absolute_root(root: Path) -> Path:
 def _finish(settings: Settings) -> Settings:
     """Resolve the home and the rules that span several settings."""
     # Given or not decides, not the value: the working folder is a home like any other.
-    home = settings.home if "home" in settings.model_fields_set else _default_home()
+    home = settings.home if "home" in settings.model_fields_set else default_home()
     plugins = settings.plugins
     namespace = plugins.default_namespace.replace("-", "_")
     enabled = [name.replace("-", "_") for name in plugins.enabled]

@@ -8,13 +8,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
 from eagle_rag_core.settings import durations
 
 Port = Annotated[int, Field(ge=0, le=65535)]
 #: With its scheme, or empty.
 ServerUrl = Annotated[str, Field(pattern=r"^(https?://\S+)?$")]
+#: What a caller over HTTP may do: use the tools and REST; see what administrators see.
+AuthScope = Literal["eagle-rag:tools", "eagle-rag:admin"]
+#: Signatures with a public key. With a shared secret, who can check tokens can also make them.
+SignatureAlgorithm = Literal[
+    "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"
+]
+#: Scheme and host of a web page, with its port if it is not the scheme's own; or any.
+Origin = Annotated[str, Field(pattern=r"^(https?://[A-Za-z0-9.:\[\]-]+|\*)$")]
 #: Seconds, or text such as ``10m``.
 Duration = Annotated[float, BeforeValidator(durations.seconds)]
 
@@ -257,13 +265,71 @@ class McpSettings(Section):
     json_response: bool = Field(True, description="One JSON answer per call instead of SSE.")
     host: str = Field("127.0.0.1", description="Address of `eagle-rag mcp`.")
     port: Port = Field(8081, description="Port of `eagle-rag mcp`.")
-    workers: int = Field(1, ge=1, le=64, description="Server processes.")
-    tool_timeout: float = Field(30.0, gt=0, description="Seconds one call may take.")
-    max_retries: int = Field(3, ge=0, le=10)
-    circuit_fail_threshold: int = Field(5, ge=1)
-    cache_ttl: float = Field(300.0, ge=0)
-    redis_url: str = ""
-    auth_provider: Literal["static-token", "oauth-github", "oauth-custom"] = "static-token"
+    workers: int = Field(
+        1, ge=1, le=64, description="Processes that serve one port over HTTP (not on Windows)."
+    )
+    allowed_hosts: list[str] = Field(
+        [],
+        description="Further names of this server in Host headers, as a proxy in front of it "
+        "passes them on; its own address and those of this machine always are.",
+    )
+    allowed_origins: list[Origin] = Field(
+        [],
+        description="Origins of web pages that may call over HTTP (CORS), e.g. "
+        "https://app.example.org; * = any page, only with authentication.",
+    )
+    max_request_bytes: int = Field(
+        4 * 1024 * 1024,
+        ge=1024,
+        description="Largest message over HTTP and stdio; uploads are bounded by "
+        "`ingest.max_bytes`.",
+    )
+    read_timeout: float = Field(
+        20.0,
+        gt=0,
+        description="Seconds a client has for the head of a request, and for its body, which "
+        "gets more the more of it arrives.",
+    )
+    drain_seconds: float = Field(
+        2.0,
+        ge=0,
+        description="Seconds in which a stopping server answers what still comes and tells "
+        "clients to connect anew; calls in flight have `mcp.tool_timeout`.",
+    )
+    tool_timeout: float = Field(
+        30.0, gt=0, le=86_400, description="Seconds one call may take, repetitions included."
+    )
+    max_retries: int = Field(
+        3, ge=0, le=10, description="Repetitions of a read that meets a passing fault."
+    )
+    circuit_fail_threshold: int = Field(
+        5, ge=1, le=1000, description="Failures in a row after which an operation is spared."
+    )
+    circuit_cooldown: float = Field(
+        10.0, gt=0, le=3600, description="Seconds it is spared before one call may try it."
+    )
+    max_concurrent_calls: int = Field(
+        100, ge=1, le=1000, description="Calls of one operation that run at once; others wait."
+    )
+    queue_timeout: float = Field(
+        2.0, ge=0, le=60, description="Seconds a call may wait for its turn; then `overloaded`."
+    )
+    max_abandoned_calls: int = Field(
+        32, ge=1, le=1000, description="Overdue calls of one operation that may still run."
+    )
+    cache_ttl: float = Field(
+        300.0, ge=0, description="Seconds an answer of a search is kept at most; 0 = no cache."
+    )
+    redis_url: str = Field(
+        "",
+        description="Redis through which processes share answers and open circuits; empty = "
+        "celery.broker_url, or the memory of each.",
+    )
+    auth_provider: Literal["static-token", "oauth-github", "oauth-custom"] = Field(
+        "static-token",
+        description="Whose tokens callers over HTTP show, once `auth.enabled` is set: your own, "
+        "those of a sign-in with GitHub, or JWTs of an issuer of yours.",
+    )
     read_only: bool = Field(False, description="Do not expose core_ingest.")
     max_result_tokens: int = Field(
         20_000, ge=500, description="Bound on one answer; longer texts are cut and say so."
@@ -273,18 +339,82 @@ class McpSettings(Section):
     )
 
 
+class TokenSettings(Section):
+    """A bearer token and what it allows. Exactly one of token, token_hash and token_file."""
+
+    name: str = Field(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
+    token: SecretStr = SecretStr("")
+    token_hash: SecretStr = SecretStr("")
+    token_file: Path | None = None
+    scopes: list[AuthScope] = ["eagle-rag:tools"]
+    kbs: list[str] | None = None
+    expires_at: AwareDatetime | None = None
+
+
+class GithubUserSettings(Section):
+    """A GitHub account that may sign in, by its login, its number, or both."""
+
+    login: str = Field("", pattern=r"^([A-Za-z0-9][A-Za-z0-9-]{0,38})?$")
+    id: int = Field(0, ge=0)
+    scopes: list[AuthScope] = ["eagle-rag:tools"]
+    kbs: list[str] | None = None
+
+
 class AuthSettings(Section):
     enabled: bool = Field(False, description="Demand a token from callers over HTTP.")
-    api_key: SecretStr = SecretStr("")
-    tokens: list[dict[str, Any]] = []
-    issuer_url: str = ""
-    audience: str = ""
-    jwks_uri: str = ""
-    github_client_id: str = ""
-    github_client_secret: SecretStr = SecretStr("")
-    base_url: str = ""
     allow_anonymous: bool = Field(
         False, description="Serve beyond this machine without authentication."
+    )
+    api_key: SecretStr = Field(
+        SecretStr(""),
+        description="One token with every right, at least 24 characters; also `AUTH_API_KEY`.",
+    )
+    tokens: list[TokenSettings] = Field(
+        [],
+        description="Tokens with rights of their own: name, one of token, token_hash (SHA-256) and "
+        "token_file, scopes, kbs, expires_at.",
+    )
+    base_url: str = Field(
+        "",
+        description="Address that clients reach this server at, e.g. https://rag.example.org; "
+        "oauth-github needs it. Empty = as in the request.",
+    )
+    issuer_url: str = Field("", description="oauth-custom: who issues the tokens (`iss`).")
+    audience: str = Field("", description="oauth-custom: what the tokens are issued for (`aud`).")
+    jwks_uri: str = Field(
+        "", description="oauth-custom: keys of the issuer; empty = <issuer>/.well-known/jwks.json."
+    )
+    algorithms: list[SignatureAlgorithm] = Field(
+        ["RS256"], description="oauth-custom: signatures that are accepted."
+    )
+    kbs_claim: str = Field(
+        "",
+        description="oauth-custom: claim with the knowledge bases of a token, `*` for all; empty = "
+        "every token reaches all.",
+    )
+    clock_skew: float = Field(
+        30.0, ge=0, le=300, description="oauth-custom: seconds that clocks may differ."
+    )
+    github_client_id: str = Field("", description="oauth-github: the OAuth app.")
+    github_client_secret: SecretStr = Field(
+        SecretStr(""), description="oauth-github: the secret of that app."
+    )
+    github_users: list[GithubUserSettings] = Field(
+        [], description="oauth-github: who may sign in: login or id, scopes, kbs."
+    )
+    github_url: str = Field(
+        "https://github.com", description="oauth-github: another one for GitHub Enterprise Server."
+    )
+    github_api_url: str = Field(
+        "https://api.github.com", description="oauth-github: the API of that server."
+    )
+    rate_limit: int = Field(
+        1200, ge=0, description="Requests a minute that one caller may make, 0 = no limit."
+    )
+    failure_limit: int = Field(
+        60,
+        ge=1,
+        description="Refused tokens and steps of a sign-in a minute that one address may make.",
     )
 
 

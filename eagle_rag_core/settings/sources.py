@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource
@@ -15,19 +15,22 @@ from eagle_rag_core.settings.suggest import did_you_mean
 
 ENV_PREFIX = "EAGLE_RAG_"
 #: Variables of test suites and benchmarks, which are not settings.
-_FREE_PREFIX = "EAGLE_RAG_TEST_"
+FREE_PREFIX = "EAGLE_RAG_TEST_"
 _VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
 
 
 def read_file(path: Path, environ: Mapping[str, str]) -> dict[str, Any]:
     """Read a YAML configuration and fill in ``${VAR}`` and ``${VAR:-default}``.
 
-    :raises ConfigError: the file is missing, is not YAML, or names an unset variable.
+    :raises ConfigError: the file is missing, is not YAML, says something twice, or names an unset
+        variable.
     """
     import yaml
 
+    from eagle_rag_core.settings.yaml_text import parse
+
     try:
-        raw = yaml.safe_load(path.read_text("utf-8"))
+        raw = parse(path.read_text("utf-8"), path)
     except FileNotFoundError:
         raise ConfigError(f"The configuration file {path} does not exist.") from None
     except (OSError, UnicodeDecodeError) as error:
@@ -126,7 +129,7 @@ def reject_unknown_variables(sections: Iterable[str], environ: Mapping[str, str]
     """
     known = {*sections, "config"}
     for variable in environ:
-        if not variable.startswith(ENV_PREFIX) or variable.startswith(_FREE_PREFIX):
+        if not variable.startswith(ENV_PREFIX) or variable.startswith(FREE_PREFIX):
             continue
         section = variable.removeprefix(ENV_PREFIX).split("__", 1)[0].lower()
         if section not in known:
@@ -136,11 +139,17 @@ def reject_unknown_variables(sections: Iterable[str], environ: Mapping[str, str]
             )
 
 
+#: Settings under names that other tools made customary.
+ALIASES: Final = {
+    "AUTH_API_KEY": ("auth", "api_key"),
+    "FASTMCP_STATELESS_HTTP": ("mcp", "stateless_http"),
+}
+
+
 def aliases(environ: Mapping[str, str]) -> dict[str, Any]:
-    """Settings under names that other tools made customary."""
+    """The settings that are given under customary names."""
     layer: dict[str, Any] = {}
-    if key := environ.get("AUTH_API_KEY"):
-        layer["auth"] = {"api_key": key}
-    if stateless := environ.get("FASTMCP_STATELESS_HTTP"):
-        layer["mcp"] = {"stateless_http": stateless}
+    for variable, (section, key) in ALIASES.items():
+        if value := environ.get(variable):
+            layer[section] = {key: value}
     return layer

@@ -138,13 +138,25 @@ class PackLibrary:
         kb_name: str = "",
         document_ids: Sequence[str] = (),
         limit: int = 1000,
+        kb_names: Sequence[str] = (),
+        order_by: str = "",
+        offset: int = 0,
     ) -> list[Record]:
         """Records of the first pack, as its own ``ctx.records.find`` returns them."""
         from eagle_rag_core.service.pack_access import ScopedRecords
 
         reader = ScopedRecords(self.app.engine().catalog, self._pack)
         with acting_for(LOCAL):
-            return reader.find(kind, where, kb_name=kb_name, document_ids=document_ids, limit=limit)
+            return reader.find(
+                kind,
+                where,
+                kb_name=kb_name,
+                document_ids=document_ids,
+                limit=limit,
+                kb_names=kb_names,
+                order_by=order_by,
+                offset=offset,
+            )
 
     def passages(self, *node_ids: str) -> list[Hit]:
         """Passages by their nodes, as a pack's own ``ctx.search.passages`` returns them."""
@@ -193,7 +205,7 @@ def _settings(
     home: Path, namespace: str, enabled: Sequence[str], given: Mapping[str, Any]
 ) -> Settings:
     from eagle_rag_core.settings import load_settings
-    from eagle_rag_core.settings.loading import CONFIG_NAME
+    from eagle_rag_core.settings.layers import CONFIG_NAME
     from eagle_rag_core.settings.sources import merge
 
     usual = {

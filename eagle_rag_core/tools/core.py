@@ -9,26 +9,33 @@ from pydantic import Field
 
 from eagle_rag_core.plugins import register_mcp_tool
 from eagle_rag_core.plugins.parameters import DocumentIds, KbName
-from eagle_rag_core.service import Services
 from eagle_rag_core.tools import parameters as p
 from eagle_rag_core.tools import results as r
-from eagle_rag_core.types import IngestRequest, ScopeRequest, current_caller
+from eagle_rag_core.tools.listing import list_documents, list_kbs
+from eagle_rag_core.tools.parameters import ServicesOf
+from eagle_rag_core.tools.reading import get_document, get_outline, get_section
+from eagle_rag_core.types import IngestRequest, current_caller
 
-ServicesOf = Callable[[], Services]
 
-
-def core_tools(services: ServicesOf) -> list[Callable[..., Any]]:
+def core_tools(
+    services: ServicesOf, *, max_result_tokens: int = 20_000
+) -> list[Callable[..., Any]]:
     """The core's tools over ``services``, which are built on the first call.
 
     Listing tools must not wait for the engine, so the functions take a provider.
+
+    :param max_result_tokens: ``mcp.max_result_tokens``: what can be continued ends before it.
     """
     return [
         _ingest(services),
         _get_job(services),
         _query(services),
         _retrieve_text(services),
-        _list_documents(services),
-        _list_kbs(services),
+        list_documents(services, max_result_tokens),
+        get_document(services, max_result_tokens),
+        get_outline(services, max_result_tokens),
+        get_section(services, max_result_tokens),
+        list_kbs(services, max_result_tokens),
     ]
 
 
@@ -68,7 +75,7 @@ def _ingest(services: ServicesOf) -> Callable[..., Any]:
             str, Field(max_length=500, description="Title; empty = the document's own.")
         ] = "",
         metadata: Annotated[
-            dict[str, str],
+            dict[str, Annotated[str, Field(max_length=2000)]],
             Field(max_length=50, description="Extra facts to filter by, as text values."),
         ] = {},
     ) -> r.IngestResult:
@@ -163,62 +170,3 @@ def _retrieve_text(services: ServicesOf) -> Callable[..., Any]:
         return [r.text_hit(hit) for hit in found.hits]
 
     return core_retrieve_text
-
-
-def _list_documents(services: ServicesOf) -> Callable[..., Any]:
-    @register_mcp_tool(
-        namespace="core",
-        name="list_documents",
-        title="List documents",
-        description=(
-            "List the ingested documents, newest first, with ids, titles, tags and sources. "
-            "Filter by field; follow next_cursor for more."
-        ),
-    )
-    def core_list_documents(
-        kb_name: Annotated[
-            str, Field(max_length=64, description="Only this knowledge base; empty = all.")
-        ] = "",
-        filter: p.Filter = (),
-        limit: Annotated[int, Field(ge=1, le=100, description="Documents per page.")] = 20,
-        cursor: Annotated[
-            str, Field(max_length=512, description="next_cursor of the page before.")
-        ] = "",
-    ) -> r.DocumentPage:
-        items, next_cursor = services().documents.list(
-            current_caller(),
-            ScopeRequest(kb_name=kb_name, filter=p.conditions(filter)),
-            limit=limit,
-            cursor=cursor,
-        )
-        return {"items": [r.document_item(item) for item in items], "next_cursor": next_cursor}
-
-    return core_list_documents
-
-
-def _list_kbs(services: ServicesOf) -> Callable[..., Any]:
-    @register_mcp_tool(
-        namespace="core",
-        name="list_kbs",
-        title="List knowledge bases",
-        description=(
-            "List the knowledge bases you may search, with their sizes, languages and the time "
-            "of the last change. Use a name as kb_name elsewhere."
-        ),
-    )
-    def core_list_kbs() -> r.KbList:
-        return {
-            "items": [
-                {
-                    "name": kb.name,
-                    "title": kb.title,
-                    "documents": kb.documents,
-                    "chunks": kb.chunks,
-                    "languages": list(kb.languages),
-                    "updated_at": kb.updated_at,
-                }
-                for kb in services().kbs.list(current_caller())
-            ]
-        }
-
-    return core_list_kbs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
@@ -10,8 +10,11 @@ from typing_extensions import TypedDict
 
 from eagle_rag_core.errors import InvalidArgument
 from eagle_rag_core.plugins.parameters import Id
+from eagle_rag_core.service import Services
 from eagle_rag_core.types import Condition, FilterOp, ScopeRequest
 
+#: The services are built on the first call.
+ServicesOf = Callable[[], Services]
 Op = Literal["eq", "ne", "in", "contains", "prefix", "gt", "ge", "lt", "le"]
 Ids = tuple[Id, ...]
 
@@ -19,21 +22,18 @@ Query = Annotated[
     str,
     Field(min_length=1, max_length=8000, description="What to look for, in plain words."),
 ]
+Cursor = Annotated[
+    str, Field(max_length=512, description="next_cursor of the page before; empty = begin.")
+]
 TopK = Annotated[int, Field(ge=1, le=100, description="Number of passages wanted.")]
 
 
 class ScopeFilter(TypedDict):
     """A union of scopes; when any is given it replaces kb_name and scope."""
 
-    kb_names: NotRequired[
-        Annotated[Ids, Field(max_length=100, description="These knowledge bases.")]
-    ]
-    document_ids: NotRequired[
-        Annotated[Ids, Field(max_length=1000, description="And these documents.")]
-    ]
-    tags: NotRequired[
-        Annotated[Ids, Field(max_length=100, description="And documents with any of these tags.")]
-    ]
+    kb_names: NotRequired[Annotated[Ids, Field(max_length=100)]]
+    document_ids: NotRequired[Annotated[Ids, Field(max_length=1000)]]
+    tags: NotRequired[Annotated[Ids, Field(max_length=100)]]
 
 
 class FilterCondition(TypedDict):
@@ -55,7 +55,8 @@ Scoped = Annotated[
     ScopeFilter,
     Field(
         description=(
-            "Union of knowledge bases, documents and tags to search; replaces kb_name and scope."
+            "Search these knowledge bases, and these documents, and documents with any of these "
+            "tags; replaces kb_name and scope."
         )
     ),
 ]

@@ -10,7 +10,8 @@ from typing_extensions import TypedDict
 from eagle_rag_core.types import DocumentInfo, Hit, Job, Step
 
 if TYPE_CHECKING:
-    from eagle_rag_core.query.engine import Answer
+    from eagle_rag_core.catalog.kbs import KbInfo
+    from eagle_rag_core.query.engine import Answer, Source
 
 DocumentId = Annotated[str, Field(description="Id of the document.")]
 KbName = Annotated[str, Field(description="Knowledge base of the document.")]
@@ -18,7 +19,12 @@ SourceUri = Annotated[str, Field(description="Where the document came from.")]
 SourceType = Annotated[str, Field(description="The hint given on ingest; may be empty.")]
 Title = Annotated[str, Field(description="Title; may be empty.")]
 Page = Annotated[int, Field(description="1-based; 0 where the format has no pages.")]
+MediaType = Annotated[str, Field(description="Format, e.g. application/pdf.")]
+Language = Annotated[str, Field(description="Language code where the format tells it.")]
+Tags = Annotated[list[str], Field(description="Tags given on ingest or by the file itself.")]
+CreatedAt = Annotated[str, Field(description="First ingest, ISO 8601 UTC.")]
 UpdatedAt = Annotated[str, Field(description="Last change, ISO 8601 UTC.")]
+NextCursor = Annotated[str, Field(description="Pass as cursor for more; empty at the end.")]
 
 
 class IngestResult(TypedDict):
@@ -102,17 +108,17 @@ class DocumentItem(TypedDict):
     kb_name: KbName
     source_uri: SourceUri
     source_type: SourceType
-    media_type: Annotated[str, Field(description="Format, e.g. application/pdf.")]
-    language: Annotated[str, Field(description="Language code where the format tells it.")]
-    tags: Annotated[list[str], Field(description="Tags given on ingest or by the file itself.")]
+    media_type: MediaType
+    language: Language
+    tags: Tags
     chunks: Annotated[int, Field(description="Number of passages.")]
-    created_at: Annotated[str, Field(description="First ingest, ISO 8601 UTC.")]
+    created_at: CreatedAt
     updated_at: UpdatedAt
 
 
 class DocumentPage(TypedDict):
     items: Annotated[list[DocumentItem], Field(description="The last changed first.")]
-    next_cursor: Annotated[str, Field(description="Pass as cursor for more; empty at the end.")]
+    next_cursor: NextCursor
 
 
 class KbItem(TypedDict):
@@ -124,8 +130,9 @@ class KbItem(TypedDict):
     updated_at: UpdatedAt
 
 
-class KbList(TypedDict):
+class KbPage(TypedDict):
     items: Annotated[list[KbItem], Field(description="By name.")]
+    next_cursor: NextCursor
 
 
 def ingest_result(job: Job) -> IngestResult:
@@ -177,26 +184,27 @@ def step_result(step: Step) -> StepResult:
     }
 
 
+def source_result(source: Source) -> SourceResult:
+    return {
+        "n": source.n,
+        "node_id": source.node_id,
+        "document_id": source.document_id,
+        "kb_name": source.kb_name,
+        "title": source.title,
+        "source_uri": source.source_uri,
+        "path": source.path,
+        "page": source.page,
+        "start": source.start,
+        "end": source.end,
+        "text": source.quote,
+        "score": round(source.score, 4),
+    }
+
+
 def query_result(answer: Answer) -> QueryResult:
     return {
         "answer": answer.answer,
-        "sources": [
-            {
-                "n": source.n,
-                "node_id": source.node_id,
-                "document_id": source.document_id,
-                "kb_name": source.kb_name,
-                "title": source.title,
-                "source_uri": source.source_uri,
-                "path": source.path,
-                "page": source.page,
-                "start": source.start,
-                "end": source.end,
-                "text": source.quote,
-                "score": round(source.score, 4),
-            }
-            for source in answer.sources
-        ],
+        "sources": [source_result(source) for source in answer.sources],
         "route": {
             "mode": answer.route.mode,
             "reason": answer.route.reason,
@@ -219,4 +227,15 @@ def document_item(document: DocumentInfo) -> DocumentItem:
         "chunks": document.chunks,
         "created_at": document.created_at,
         "updated_at": document.updated_at,
+    }
+
+
+def kb_item(kb: KbInfo) -> KbItem:
+    return {
+        "name": kb.name,
+        "title": kb.title,
+        "documents": kb.documents,
+        "chunks": kb.chunks,
+        "languages": list(kb.languages),
+        "updated_at": kb.updated_at,
     }

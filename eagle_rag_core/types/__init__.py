@@ -27,6 +27,7 @@ from eagle_rag_core.types.extensions import (
 )
 from eagle_rag_core.types.hits import Hit, ScoredNode, Step
 from eagle_rag_core.types.jobs import IngestRequest, Job, JobPriority, JobStage, JobStatus
+from eagle_rag_core.types.notes import CallNotes, current_notes, note_failures, taking_notes
 from eagle_rag_core.types.records import (
     Enrichment,
     FieldValue,
@@ -37,11 +38,15 @@ from eagle_rag_core.types.records import (
     Where,
 )
 from eagle_rag_core.types.scope import FILTER_FIELDS, Condition, FilterOp, Scope, ScopeRequest
+from eagle_rag_core.types.tiles import WHOLE, Box, ReadLine, TextSource, Tile, TileKind
 
 __all__ = [
     "COMMAND_LINE",
     "FILTER_FIELDS",
     "LOCAL",
+    "WHOLE",
+    "Box",
+    "CallNotes",
     "Caller",
     "Chunk",
     "CollectionView",
@@ -70,6 +75,7 @@ __all__ = [
     "ParsedDocument",
     "Parser",
     "QueryExpander",
+    "ReadLine",
     "Record",
     "RecordFieldRule",
     "RecordRules",
@@ -80,9 +86,15 @@ __all__ = [
     "Section",
     "Step",
     "TextEmbedder",
+    "TextSource",
+    "Tile",
+    "TileKind",
     "Where",
     "acting_for",
     "current_caller",
     "current_deadline",
+    "current_notes",
     "due_at",
+    "note_failures",
+    "taking_notes",
 ]

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from eagle_rag_core.types.tiles import ReadLine
+
 
 @dataclass(frozen=True, slots=True)
 class Heading:
@@ -42,6 +44,7 @@ class ParsedDocument:
     :param keywords: keywords the file itself declares; offered as tags, never invented.
     :param payload: a pack parser's own result, handed to the enrichers of the same run; it is
         not stored.
+    :param lines: what OCR read, and where, on the pages whose text is that of OCR.
     """
 
     text: str
@@ -53,6 +56,7 @@ class ParsedDocument:
     keywords: tuple[str, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
     payload: Any = None
+    lines: tuple[ReadLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

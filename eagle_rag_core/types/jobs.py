@@ -49,6 +49,9 @@ class IngestRequest:
         roots.
     :param original: hash of the document's stored original, which is made into a document anew
         instead of fetching the source; "" to fetch.
+    :param upload: hash of the content that was sent along and is stored already, "" when the
+        source is fetched; then ``source_uri`` only names the document.
+    :param own_tags: keywords that the file itself declares join the tags.
     """
 
     source_uri: str
@@ -59,6 +62,8 @@ class IngestRequest:
     metadata: Mapping[str, str] = field(default_factory=dict)
     any_path: bool = False
     original: str = ""
+    upload: str = ""
+    own_tags: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ def open_vector_store(settings: Settings, catalog: Catalog) -> VectorStore:
     if not milvus.uri:
         from eagle_rag_core.vectors.local.store import LocalVectorStore
 
-        return LocalVectorStore(catalog)
+        return LocalVectorStore(catalog, settings.home / "index")
     from eagle_rag_core.vectors.milvus.store import MilvusVectorStore
 
     return MilvusVectorStore(

@@ -47,6 +47,20 @@ class VersionRows:
     dense: Vector | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What one collection takes of a process.
+
+    :param rows: that searches can find.
+    :param mapped: bytes of files that processes share; the system keeps in memory what is used.
+    :param private: bytes of memory of this process.
+    """
+
+    rows: int
+    mapped: int = 0
+    private: int = 0
+
+
 class VectorStore(Protocol):
     """Stores and searches the vectors of a deployment's namespace.
 
@@ -118,6 +132,12 @@ class VectorStore(Protocol):
 
     def count(self, collection: Collection, scope: Scope) -> int:
         """Number of nodes inside ``scope``."""
+
+    def usage(self) -> dict[str, Usage]:
+        """What collections take of this process, by name; those it has not searched are left out.
+
+        A store that keeps nothing in the process has nothing to say.
+        """
 
     def close(self) -> None:
         """Release threads, connections and memory."""

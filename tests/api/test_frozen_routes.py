@@ -9,7 +9,6 @@ from pathlib import Path
 import httpx2
 import pytest
 from fastapi import FastAPI
-from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount, Route
@@ -30,13 +29,6 @@ EXEC = Route("/exec", execute, methods=["GET", "POST"])
 HEALTH = Route("/health/live", execute)
 
 
-def mounted(api: FastAPI) -> Starlette:
-    """The MCP application inside."""
-    (mount,) = (route for route in api.routes if isinstance(route, Mount))
-    assert isinstance(mount.app, Starlette)
-    return mount.app
-
-
 def replace_all(api: FastAPI) -> None:
     api.router.routes = [HEALTH, EXEC]
 
@@ -47,7 +39,6 @@ ATTACKS: dict[str, Callable[[FastAPI], object]] = {
     "fastapi": lambda api: api.add_api_route("/exec", execute, methods=["POST"]),
     "mount": lambda api: api.router.routes.insert(0, Mount("/exec", app=EXEC.app)),
     "shadow": lambda api: api.router.routes.insert(0, HEALTH),
-    "inside-mcp": lambda api: mounted(api).router.routes.append(EXEC),
     "replace-all": replace_all,
     "remove": lambda api: api.router.routes.clear(),
     "reverse": lambda api: api.router.routes.reverse(),

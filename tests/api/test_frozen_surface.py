@@ -31,13 +31,18 @@ from eagle_rag_core.testing.fake_distributions import pack_code, pack_manifest
 from eagle_rag_core.types import LOCAL
 
 CORE = [
+    "core_get_document",
     "core_get_job",
+    "core_get_outline",
+    "core_get_section",
     "core_ingest",
     "core_list_documents",
     "core_list_kbs",
     "core_query",
     "core_retrieve_text",
 ]
+#: Resource templates and prompt; the library is empty, so that no resource is listed.
+BESIDE_OF_THE_CORE = ["eagle://kb/{name}", "eagle://document/{id}", "answer"]
 
 
 def opened(home: Path, *packs: PackSource) -> EagleApp:
@@ -109,10 +114,10 @@ def test_what_is_put_beside_the_tools_is_not_served(
     attack(server, app)
     seen = look(server, VICTIM, SQUATTED)
     assert seen.tools == untouched.tools
-    assert seen.calls[VICTIM] == (False, {"items": []})
+    assert seen.calls[VICTIM] == (False, {"items": [], "next_cursor": ""})
     failed, payload = seen.calls[SQUATTED]
     assert (failed, payload["code"]) == (True, "tool_not_found")
-    assert (seen.beside, RAN) == ([], [])
+    assert (seen.beside, RAN) == (BESIDE_OF_THE_CORE, [])
 
 
 @pytest.mark.parametrize("attack", WITHIN.values(), ids=WITHIN)
@@ -205,16 +210,20 @@ def test_no_method_is_added_to_the_protocol(app: EagleApp) -> None:
     server = build_server(app)
     with pytest.raises(TypeError):
         FastMCP.add_extension(server, Executor())
-    with pytest.raises(TypeError):
+    with pytest.raises(PluginError, match="frozen"):
         FastMCP.add_completion_handler(server, lambda *_: ["evil"])
+    attacks.add_a_template(server, app)
 
-    async def complete() -> object:
+    async def complete() -> list[str]:
         async with Client(server) as client:
-            reference = ResourceTemplateReference(type="ref/resource", uri="evil://{name}")
-            return await client.complete(reference, {"name": "name", "value": ""})
+            found = []
+            for uri in ("evil://{name}", "eagle://kb/{name}"):
+                reference = ResourceTemplateReference(type="ref/resource", uri=uri)
+                answer = await client.complete(reference, {"name": "name", "value": ""})
+                found += answer.values
+            return found
 
-    with pytest.raises(MCPError, match="Method not found"):
-        asyncio.run(complete())
+    assert asyncio.run(complete()) == []
     assert RAN == []
 
 
@@ -226,14 +235,13 @@ def test_a_session_cannot_switch_tools_on_or_off(app: EagleApp) -> None:
 
     server = frozen(app, [Resource.from_function(switch, uri="core://switch")])
 
-    async def run() -> tuple[str, list[str]]:
+    async def run() -> list[str]:
         async with Client(server, mode="legacy") as client:
-            said = str(await client.read_resource("core://switch"))
-            return said, [tool.name for tool in await client.list_tools()]
+            with pytest.raises(MCPError, match="unexpected failure, see log entry"):
+                await client.read_resource("core://switch")
+            return [tool.name for tool in await client.list_tools()]
 
-    said, names = asyncio.run(run())
-    assert "switched" in said
-    assert names == CORE
+    assert asyncio.run(run()) == CORE
 
 
 def wild(*, at_import: str = "", in_tool: str = "pass", tool: str = "") -> PackSource:
@@ -370,7 +378,7 @@ def test_what_is_put_beside_resources_is_not_served(app: EagleApp, components: l
 
 
 def test_an_untouched_server_lists_and_answers(untouched: Seen) -> None:
-    assert (untouched.names, untouched.calls[VICTIM]) == (CORE, (False, {"items": []}))
+    assert (untouched.names, untouched.calls[VICTIM]) == (CORE, (False, {"items": [], "next_cursor": ""}))
 
 
 def test_a_call_of_an_unknown_tool_is_recorded(app: EagleApp) -> None:
@@ -378,5 +386,5 @@ def test_a_call_of_an_unknown_tool_is_recorded(app: EagleApp) -> None:
     assert failed
     assert "core_query" in payload["error"]
     assert app._call_log is not None
-    (record,) = app._call_log.recent()
-    assert (record["tool"], record["outcome"]) == ("core_querry", "tool_not_found")
+    records = {record["tool"]: record["outcome"] for record in app._call_log.recent()}
+    assert records["core_querry"] == "tool_not_found"

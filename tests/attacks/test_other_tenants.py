@@ -1,6 +1,7 @@
 """A caller limited to some knowledge bases learns and changes nothing of the others.
 
-There is no authentication yet; these limits are what it will hand to the services.
+These limits are what authentication hands to the services; tests/test_mcp_auth.py tries them over
+HTTP.
 """
 
 from __future__ import annotations

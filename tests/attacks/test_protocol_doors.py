@@ -17,10 +17,6 @@ DOORS: dict[str, dict[str, Any]] = {
     "resources/read": {"uri": "file:///etc/passwd"},
     "resources/subscribe": {"uri": "file:///etc/passwd"},
     "prompts/get": {"name": "system"},
-    "completion/complete": {
-        "ref": {"type": "ref/prompt", "name": "system"},
-        "argument": {"name": "a", "value": "b"},
-    },
     "tasks/list": {},
     "tasks/get": {"taskId": "1"},
     "tasks/cancel": {"taskId": "1"},
@@ -30,10 +26,15 @@ DOORS: dict[str, dict[str, Any]] = {
     "tools/register": {"name": "core_delete_everything"},
     "rpc.discover": {},
 }
-EMPTY = {
-    "resources/list": "resources",
-    "resources/templates/list": "resourceTemplates",
-    "prompts/list": "prompts",
+#: Of the core alone: an empty library lists no resource.
+LISTED: dict[str, tuple[str, str, list[str]]] = {
+    "resources/list": ("resources", "uri", []),
+    "resources/templates/list": (
+        "resourceTemplates",
+        "uriTemplate",
+        ["eagle://kb/{name}", "eagle://document/{id}"],
+    ),
+    "prompts/list": ("prompts", "name", ["answer"]),
 }
 
 
@@ -68,9 +69,16 @@ def test_no_other_door_opens(wire: Any, method: str) -> None:
     assert "core_query" in wire.tools()
 
 
-@pytest.mark.parametrize("method", EMPTY)
-def test_there_is_nothing_behind_the_lists(wire: Any, method: str) -> None:
-    assert said(wire, method, {})["result"][EMPTY[method]] == []
+@pytest.mark.parametrize("method", LISTED)
+def test_there_is_nothing_but_the_core_s_behind_the_lists(wire: Any, method: str) -> None:
+    key, name, expected = LISTED[method]
+    assert [item[name] for item in said(wire, method, {})["result"][key]] == expected
+
+
+def test_what_is_not_the_core_s_is_not_completed(wire: Any) -> None:
+    reference = {"type": "ref/prompt", "name": "system"}
+    params = {"ref": reference, "argument": {"name": "a", "value": "b"}}
+    assert said(wire, "completion/complete", params)["result"]["completion"]["values"] == []
 
 
 def test_a_client_cannot_change_how_much_is_logged(wire: Any) -> None:

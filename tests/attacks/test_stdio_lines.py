@@ -126,6 +126,14 @@ def test_the_longest_message_is_read() -> None:
         read_message(io.BytesIO(call(1, b'"' + b"x" * (MAX_LINE + 2 - frame) + b'"')))
 
 
+def test_how_long_a_message_may_be_is_a_setting(deployment: Deployment, launcher: Launcher) -> None:
+    server = launcher.stdio(deployment.with_settings(mcp__max_request_bytes=5000))
+    server.send_bytes(call(77, b'"' + b"x" * 5000 + b'"'))
+    error = server.answer(77)["error"]
+    assert (error["code"], error["message"]) == (INVALID, "A message has at most 5000 bytes.")
+    assert "core_query" in server.tools()
+
+
 def test_blank_lines_and_a_missing_last_newline_are_fine() -> None:
     stream = io.BytesIO(b"\n  \r\n" + GOOD.strip())
     assert isinstance(read_message(stream), JSONRPCRequest)

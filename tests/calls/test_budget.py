@@ -7,8 +7,9 @@ import json
 
 import pytest
 
-from eagle_rag_core.calls.budget import estimate_tokens, fit
+from eagle_rag_core.calls.budget import fit
 from eagle_rag_core.errors import EagleError
+from eagle_rag_core.models.token_counts import estimate_tokens
 
 
 def hits(*lengths: int) -> list[dict[str, object]]:

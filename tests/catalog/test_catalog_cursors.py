@@ -60,3 +60,30 @@ def test_a_damaged_cursor_is_refused_or_still_a_position(at: int, byte: int) -> 
     except InvalidArgument:
         return
     assert len(time) == 27 and len(row) == 32
+
+
+def test_places_and_names_read_back() -> None:
+    assert cursors.decode_place(cursors.encode_place(ROW, 12_345)) == (ROW, 12_345)
+    assert cursors.decode_name(cursors.encode_name("my-kb_2")) == "my-kb_2"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [[ROW], [ROW, "5"], [ROW, -1], [ROW, 1.0], [ROW, True], [ROW, 2**50], ["x", 1], [1, ROW], "5"],
+)
+def test_a_forged_place_is_refused(value: object) -> None:
+    with pytest.raises(InvalidArgument, match="next_cursor"):
+        cursors.decode_place(pack(value))
+
+
+@pytest.mark.parametrize("value", [[], [5], ["No Name"], ["a", "b"], {"name": "a"}])
+def test_a_forged_name_is_refused(value: object) -> None:
+    with pytest.raises(InvalidArgument, match="next_cursor"):
+        cursors.decode_name(pack(value))
+
+
+def test_cursors_of_one_kind_are_not_taken_for_another() -> None:
+    with pytest.raises(InvalidArgument):
+        cursors.decode(cursors.encode_place(ROW, 1))
+    with pytest.raises(InvalidArgument):
+        cursors.decode_place(cursors.encode(TIME, ROW))

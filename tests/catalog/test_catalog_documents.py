@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import func, select
 
-from eagle_rag_core.catalog import documents, ids, passages, records
+from eagle_rag_core.catalog import documents, filters, ids, passages, records
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.catalog.schema import chunks, metadata, versions
 from eagle_rag_core.catalog.versions import delete_document
@@ -29,7 +29,9 @@ EVERYTHING = Scope(kbs=frozenset({"default"}))
 
 def listed(catalog: Catalog, scope: Scope = EVERYTHING, *conditions: Condition) -> list[str]:
     with catalog.read() as conn:
-        page, cursor = documents.list_documents(conn, NAMESPACE, scope, conditions, limit=100)
+        page, cursor = documents.list_documents(
+            conn, NAMESPACE, scope, filters.matching(conditions), limit=100
+        )
     assert cursor == ""
     return [info.source_uri for info in page]
 

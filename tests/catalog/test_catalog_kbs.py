@@ -73,7 +73,7 @@ def test_forbidden_and_missing_read_alike(catalog: Catalog, name: str) -> None:
 def test_every_change_of_content_raises_the_epoch(catalog: Catalog) -> None:
     def epoch() -> int:
         with catalog.read() as conn:
-            return kbs.epochs(conn, NAMESPACE, ["a", "unknown"])["a"]
+            return kbs.epochs(conn, NAMESPACE, LOCAL)["a"]
 
     first = draft("file:///1", kb="a")
     publish(catalog, first)
@@ -88,12 +88,21 @@ def test_every_change_of_content_raises_the_epoch(catalog: Catalog) -> None:
     assert seen == sorted(set(seen))
 
 
+def test_a_caller_learns_no_epoch_of_others_knowledge_bases(catalog: Catalog) -> None:
+    with catalog.write() as tx:
+        kbs.ensure_kb(tx, NAMESPACE, "a")
+        kbs.ensure_kb(tx, NAMESPACE, "b")
+    with catalog.read() as conn:
+        assert set(kbs.epochs(conn, NAMESPACE, LOCAL)) == {"a", "b"}
+        assert set(kbs.epochs(conn, NAMESPACE, LIMITED)) == {"a"}
+
+
 def test_a_new_knowledge_base_never_meets_the_epoch_of_its_predecessor(catalog: Catalog) -> None:
     seen = set()
     for _ in range(3):
         with catalog.write() as tx:
             kbs.ensure_kb(tx, NAMESPACE, "a")
-            seen.add(kbs.epochs(tx, NAMESPACE, ["a"])["a"])
+            seen.add(kbs.epochs(tx, NAMESPACE, LOCAL)["a"])
             kb_changes.set_aside(tx, NAMESPACE, "a")
     assert len(seen) == 3
 

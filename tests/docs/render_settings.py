@@ -13,19 +13,6 @@ from eagle_rag_core.settings import Settings
 #: Settings that are accepted and that nothing reads yet. The tests hold the list to the code.
 WITHOUT_EFFECT: Final = frozenset(
     {
-        "auth.api_key",
-        "auth.audience",
-        "auth.base_url",
-        "auth.github_client_id",
-        "auth.github_client_secret",
-        "auth.issuer_url",
-        "auth.jwks_uri",
-        "auth.tokens",
-        "mcp.auth_provider",
-        "mcp.cache_ttl",
-        "mcp.circuit_fail_threshold",
-        "mcp.max_retries",
-        "mcp.redis_url",
         "models.image_embedder",
     }
 )

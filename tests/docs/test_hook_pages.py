@@ -19,7 +19,7 @@ from eagle_rag_core.plugins.context import PackContext, RecordsReader, SearchRea
 from eagle_rag_core.plugins.hooks import HOOKS
 from eagle_rag_core.plugins.hookspecs import PACK_API_VERSION
 from eagle_rag_core.testing import PackLibrary
-from eagle_rag_core.types import Record
+from eagle_rag_core.types import LOCAL, Record, ScopeRequest
 
 MANIFEST = 'schema = 1\n[pack]\nnamespace = "standards"\ntitle = "Standards"\napi = ">=1.0,<2"'
 TEXT = "# Transport\n\nServers follow RFC 8446 on TLS.\n\n# Words\n\nMUST is a word of RFC 2119.\n"
@@ -47,7 +47,10 @@ def embedders(library: PackLibrary) -> None:
 
 
 def collections(library: PackLibrary) -> None:
-    assert [view.name for view in library.plugins.extensions.collections] == ["standards_normative"]
+    library.ingest_text(TEXT)
+    search = library.app.services().search.search
+    found = search(LOCAL, "obligations", top_k=5, request=ScopeRequest())
+    assert [(hit.path, hit.why) for hit in found.hits] == [("Words", {"standards_normative": 1})]
 
 
 def retrievers(library: PackLibrary) -> None:
@@ -104,6 +107,19 @@ def test_the_contract_of_the_hooks_is_what_was_published() -> None:
     """A changed signature, a removed hook or type breaks packs: see docs/versioning.md."""
     published = Path(__file__).with_name(f"pack_api_{PACK_API_VERSION}.txt")
     assert contract() == published.read_text("utf-8")
+
+
+def test_a_minor_version_takes_nothing_away() -> None:
+    """Every name of an earlier version with the same major number is still there."""
+    major = PACK_API_VERSION.partition(".")[0]
+    now = {_name(line) for line in contract().splitlines()}
+    for published in Path(__file__).parent.glob(f"pack_api_{major}.*.txt"):
+        before = {_name(line) for line in published.read_text("utf-8").splitlines()}
+        assert before - now == set(), published.name
+
+
+def _name(line: str) -> str:
+    return line.partition("(")[0]
 
 
 def contract() -> str:

@@ -12,10 +12,12 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 #: Seconds; generous, because tests share few cores.
 PATIENCE = 45.0
@@ -23,6 +25,22 @@ LEGACY = "2025-11-25"
 MODERN = "2026-07-28"
 CLI = (sys.executable, "-m", "eagle_rag_core.cli.main")
 STDIO = (sys.executable, "-m", "eagle_rag_core.api.mcp_server")
+
+
+#: Every deployment keeps its vectors in an embedded Milvus file instead of its catalog.
+ON_MILVUS = os.environ.get("EAGLE_RAG_TEST_MILVUS") == "lite"
+#: Whether they still run, of processes that may have such a file open; by home.
+_holders: dict[Path, list[Callable[[], bool]]] = {}
+
+
+_ALONE = "an embedded Milvus file admits one process"
+#: Marks tests that cannot begin without several processes on one home.
+several_processes = pytest.mark.skipif(ON_MILVUS, reason=_ALONE)
+
+
+def admitted(home: Path, runs: Callable[[], bool]) -> None:
+    """A process has begun that may open the vectors of a home."""
+    _holders.setdefault(home, []).append(runs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +72,16 @@ class Deployment:
 
     @property
     def environ(self) -> dict[str, str]:
-        """The environment of every process of this deployment."""
+        """The environment of every process of this deployment.
+
+        Skips the test where another one has the file of vectors open.
+        """
+        if ON_MILVUS and any(runs() for runs in _holders.get(self.home, ())):
+            pytest.skip(_ALONE)
         kept = {k: v for k, v in os.environ.items() if not k.startswith("EAGLE_RAG_")}
         settings = {"models.text_embedder": "none", **self.settings}
+        if ON_MILVUS:
+            settings.setdefault("milvus.uri", str(self.home / "vectors" / "lite.db"))
         environ = {
             **kept,
             "EAGLE_RAG_HOME": str(self.home),

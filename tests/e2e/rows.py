@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 from typing import Any
 
-from e2e.product import Deployment
+from e2e.product import ON_MILVUS, Deployment
 
 _NOTHING_OF = {
     "versions no reader sees": """
@@ -19,10 +19,6 @@ _NOTHING_OF = {
         SELECT count(*) FROM sections WHERE version_id NOT IN (SELECT version_id FROM versions)""",
     "chunks without a version": """
         SELECT count(*) FROM chunks WHERE version_id NOT IN (SELECT version_id FROM versions)""",
-    "vectors without a chunk": """
-        SELECT count(*) FROM vector_rows WHERE node_id NOT IN (SELECT node_id FROM chunks)""",
-    "chunks without a vector": """
-        SELECT count(*) FROM chunks WHERE node_id NOT IN (SELECT node_id FROM vector_rows)""",
     "records without a version": """
         SELECT count(*) FROM pack_records
         WHERE version_id NOT IN (SELECT version_id FROM versions)""",
@@ -32,15 +28,22 @@ _NOTHING_OF = {
     "documents that miscount their chunks": """
         SELECT count(*) FROM documents d WHERE d.chunks !=
         (SELECT count(*) FROM chunks c WHERE c.version_id = d.visible_version)""",
+    "documents of no knowledge base": """
+        SELECT count(*) FROM documents d
+        WHERE NOT EXISTS (SELECT 1 FROM kbs k WHERE k.name = d.kb_name AND NOT k.deleted)""",
+}
+#: Of vectors that are rows of the catalog.
+_NOTHING_OF_VECTORS = {
+    "vectors without a chunk": """
+        SELECT count(*) FROM vector_rows WHERE node_id NOT IN (SELECT node_id FROM chunks)""",
+    "chunks without a vector": """
+        SELECT count(*) FROM chunks WHERE node_id NOT IN (SELECT node_id FROM vector_rows)""",
     "vectors of another document or knowledge base than their chunk": """
         SELECT count(*) FROM vector_rows r JOIN chunks c USING (node_id)
         JOIN documents d ON d.visible_version = c.version_id
         JOIN kbs k ON k.namespace = d.namespace AND k.name = d.kb_name
         WHERE (r.version_id, r.document_id, r.kb_name)
         != (c.version_id, d.document_id, k.seed)""",
-    "documents of no knowledge base": """
-        SELECT count(*) FROM documents d
-        WHERE NOT EXISTS (SELECT 1 FROM kbs k WHERE k.name = d.kb_name AND NOT k.deleted)""",
 }
 
 
@@ -56,17 +59,19 @@ def count(deployment: Deployment, query: str, *values: object) -> int:
 
 def leftovers(deployment: Deployment) -> dict[str, int]:
     """Rows that nothing needs, or that miss what they need, by kind; empty in a sound home."""
-    found = {name: count(deployment, query) for name, query in _NOTHING_OF.items()}
+    queries = _NOTHING_OF if ON_MILVUS else {**_NOTHING_OF, **_NOTHING_OF_VECTORS}
+    found = {name: count(deployment, query) for name, query in queries.items()}
     return {name: number for name, number in found.items() if number}
 
 
 def content(deployment: Deployment) -> list[tuple[Any, ...]]:
-    """Every indexed passage: file name, place, text and tokens, in order."""
+    """Every indexed passage: file name, place, text, and tokens and vector as far as the catalog
+    keeps them, in order."""
     found = rows(
         deployment,
         """SELECT d.source_uri, c.ordinal, c.start, c."end", c.text, r.tokens, r.dense
         FROM chunks c JOIN documents d ON d.visible_version = c.version_id
-        JOIN vector_rows r USING (node_id)""",
+        LEFT JOIN vector_rows r USING (node_id)""",
     )
     return sorted((uri.rpartition("/")[2], *rest) for uri, *rest in found)
 

@@ -22,6 +22,7 @@ from e2e.product import (
     STDIO,
     Caller,
     Deployment,
+    admitted,
     free_port,
     patiently,
 )
@@ -36,6 +37,7 @@ class Process:
             self.process = subprocess.Popen(
                 command, env=deployment.environ, cwd=log.parent, stderr=stderr, **pipes
             )
+        admitted(deployment.home, lambda: self.running)
 
     @property
     def stderr(self) -> str:

@@ -45,7 +45,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str, str]] = {
     "top_k-true": (SEARCH, searching(top_k=True), "invalid_argument", "not true"),
     "top_k-fraction": (SEARCH, searching(top_k=1.5), "invalid_argument", "an integer"),
     "unknown-argument": (SEARCH, searching(top_K=5), "unknown_argument", "did you mean 'top_k'"),
-    "argument-of-none": (KBS, {"kb": "x"}, "unknown_argument", "Known: none"),
+    "argument-of-none": (KBS, {"kb": "x"}, "unknown_argument", "Known: limit, cursor"),
     "kb-unknown": (SEARCH, searching(kb_name="nope"), "kb_not_found", "'nope'"),
     "kb-unknown-question": (QUERY, searching(kb_name="nope"), "kb_not_found", "'nope'"),
     "kb-unknown-list": (DOCUMENTS, {"kb_name": "nope"}, "kb_not_found", "'nope'"),

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 from e2e import rows
-from e2e.product import Deployment, run_cli
+from e2e.product import Deployment, run_cli, several_processes
 from e2e.servers import Launcher, StdioServer
+
+pytestmark = several_processes
 
 
 @pytest.fixture

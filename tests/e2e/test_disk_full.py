@@ -13,13 +13,14 @@ from pathlib import Path
 import pytest
 from e2e import rows
 from e2e.answers import assert_clean
-from e2e.product import Deployment, run_cli
+from e2e.product import ON_MILVUS, Deployment, run_cli
 from e2e.servers import Launcher, StdioServer
 from jobs.hostile import children
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Limits are set as Linux does it.")
 
 CATALOG = "storage_unavailable: The catalog cannot "
+VECTORS = "storage_unavailable: Milvus cannot be used" if ON_MILVUS else CATALOG
 ORIGINAL = "storage_unavailable: The original cannot be stored; check space"
 
 
@@ -94,7 +95,7 @@ def test_jobs_fail_on_a_full_disk(disk: Path, launcher: Launcher) -> None:
     filler = disk / "filler"
     fill(filler, leave=900_000)
     assert fail(home, server, "long.md").startswith(ORIGINAL)
-    assert fail(home, server, "dense.md").startswith(CATALOG)
+    assert fail(home, server, "dense.md").startswith(VECTORS)
     filler.unlink()
     go_on(home, server, "dense.md")
 

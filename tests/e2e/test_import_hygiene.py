@@ -8,11 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from e2e.product import Deployment, patiently, run
+from e2e.product import ON_MILVUS, Deployment, patiently, run
 from e2e.servers import Launcher, StdioServer
 
 #: Never on the serving path of the local backend.
 NEVER = {"pymilvus", "milvus_lite", "llama_index", "pandas", "pyarrow", "torch", "celery"}
+of_the_local_backend = pytest.mark.skipif(ON_MILVUS, reason="Milvus takes its libraries")
 #: Not before a call needs the engine.
 LATER = {"sqlalchemy", "numpy", "onnxruntime", "tokenizers", "faiss", "alembic", "trafilatura"}
 #: The stdio server; on SIGUSR1 it writes down the top-level modules it has imported. The warm-up
@@ -71,6 +72,7 @@ def third_party(modules: set[str]) -> set[str]:
     return {name for name in modules - sys.stdlib_module_names if name != "eagle_rag_core"}
 
 
+@of_the_local_backend
 def test_a_waiting_stdio_server_has_imported_nothing_heavy(
     deployment: Deployment, launcher: Launcher, tmp_path: Path
 ) -> None:
@@ -83,6 +85,7 @@ def test_a_waiting_stdio_server_has_imported_nothing_heavy(
     assert "sqlalchemy" in modules  # the list does tell what a call imports
 
 
+@of_the_local_backend
 def test_a_search_with_the_packaged_embedder_imports_no_framework(
     deployment: Deployment, launcher: Launcher, tmp_path: Path
 ) -> None:

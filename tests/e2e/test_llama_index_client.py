@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from e2e.every_tool import EveryTool
 from e2e.product import STDIO, Deployment
 from e2e.servers import HttpServer
 
@@ -37,6 +38,27 @@ def test_the_basic_client_lists_and_calls(connect: Callable[[], Any]) -> None:
         assert json.loads(refused.content[0].text)[0]["code"] == "invalid_argument"
 
     asyncio.run(asyncio.wait_for(talk(), 90))
+
+
+@pytest.mark.parametrize(
+    "connect",
+    ["http", pytest.param("stdio", marks=pytest.mark.full)],  # starts a server for every call
+    indirect=True,
+)
+def test_the_basic_client_calls_every_tool(
+    connect: Callable[[], Any], otters: HttpServer, shared_deployment: Deployment
+) -> None:
+    every = EveryTool.on(otters, shared_deployment)
+
+    async def talk() -> None:
+        client = connect()
+        for tool in (await client.list_tools()).tools:
+            schema = tool.model_dump(by_alias=True)["inputSchema"]
+            called = await client.call_tool(tool.name, every.arguments(schema))
+            answer = json.loads(called.content[0].text)
+            assert answer and "retryable" not in answer, tool.name
+
+    asyncio.run(asyncio.wait_for(talk(), 170))
 
 
 def test_the_tools_become_llama_index_tools(connect: Callable[[], Any]) -> None:

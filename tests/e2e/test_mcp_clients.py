@@ -8,7 +8,8 @@ from typing import Any
 
 import mcp
 import pytest
-from e2e.product import LEGACY, MODERN, STDIO, Deployment
+from e2e.every_tool import EveryTool
+from e2e.product import LEGACY, MODERN, STDIO, Deployment, Reply
 from e2e.servers import HttpServer, Launcher, StdioServer
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
@@ -29,9 +30,14 @@ def target(
     )
 
 
+@pytest.fixture(scope="module")
+def every(otters: HttpServer, shared_deployment: Deployment) -> EveryTool:
+    return EveryTool.on(otters, shared_deployment)
+
+
 @pytest.mark.parametrize("protocol", [LEGACY, MODERN])
 def test_the_fastmcp_client_lists_and_calls(
-    target: str | StdioServerParameters, protocol: str
+    target: str | StdioServerParameters, protocol: str, every: EveryTool
 ) -> None:
     async def talk() -> None:
         transport = (
@@ -50,6 +56,9 @@ def test_the_fastmcp_client_lists_and_calls(
             ]
             kbs = await client.call_tool("core_list_kbs")
             assert kbs.structured_content["items"][0]["name"] == "default"
+            for name, tool in tools.items():
+                called = await client.call_tool(name, every.arguments(tool.input_schema))
+                assert called.structured_content, name
             refused = await client.call_tool(
                 "core_retrieve_text", {"query": "x", "kb_name": "nope"}, raise_on_error=False
             )
@@ -60,13 +69,19 @@ def test_the_fastmcp_client_lists_and_calls(
 
 
 @pytest.mark.parametrize("protocol", [LEGACY, MODERN])
-def test_the_sdk_client_lists_and_calls(target: str | StdioServerParameters, protocol: str) -> None:
+def test_the_sdk_client_lists_and_calls(
+    target: str | StdioServerParameters, protocol: str, every: EveryTool
+) -> None:
     async def talk() -> None:
         async with mcp.Client(target, mode=MODES[protocol]) as client:
             assert client.protocol_version == protocol
-            names = [tool.name for tool in (await client.list_tools()).tools]
+            tools = (await client.list_tools()).tools
+            names = [tool.name for tool in tools]
             assert names == sorted(names)
             assert {"core_ingest", "core_retrieve_text"} <= set(names)
+            for tool in tools:
+                called = await client.call_tool(tool.name, every.arguments(tool.input_schema))
+                assert not called.is_error and called.structured_content, tool.name
             answer = await client.call_tool("core_query", {"query": "What do sea otters eat?"})
             assert not answer.is_error
             assert "Sea otters eat urchins." in answer.structured_content["answer"]
@@ -88,8 +103,18 @@ def test_both_wires_say_the_same(
     for query in ("urchins", ""):
         over_stdio = stdio.call("core_retrieve_text", query=query)
         over_http = otters.call("core_retrieve_text", query=query)
-        assert over_stdio.payload == over_stdio.structured == over_http.payload
+        assert over_stdio.payload == over_stdio.structured
+        assert over_http.payload == over_http.structured
+        assert _shown_to_all(over_stdio) == _shown_to_all(over_http)
         assert over_stdio.is_error == over_http.is_error == (not query)
+
+
+def _shown_to_all(reply: Reply) -> list[dict[str, Any]]:
+    """Hits without the folders of this machine, which only its user is shown."""
+    hits = [dict(hit) for hit in reply.payload]
+    for hit in hits:
+        hit["metadata"] = {**hit.get("metadata", {}), "source_uri": ""}
+    return hits
 
 
 def _listed(server: StdioServer | HttpServer) -> list[dict[str, Any]]:

@@ -58,7 +58,7 @@ def test_a_tool_that_raises_is_answered_with_a_name_and_a_log_id(
     assert_clean(reply, shared_deployment)
     assert "/etc/secret" not in reply.raw
     assert server.call("wild_query_things", query="nothing").payload == [{"name": "nothing"}]
-    assert server.call("core_list_kbs").payload == {"items": []}
+    assert server.call("core_list_kbs").payload == {"items": [], "next_cursor": ""}
 
 
 def test_a_tool_may_use_its_context_from_the_first_call_on(

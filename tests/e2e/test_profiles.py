@@ -116,7 +116,7 @@ def test_a_changed_namespace_shows_its_own_library_and_says_so(
     assert server.search("urchins")
     other = launcher.stdio(profile(deployment, site, "pack-profile"))
     assert other.search("urchins") == []
-    assert other.call("core_list_kbs").payload == {"items": []}
+    assert other.call("core_list_kbs").payload == {"items": [], "next_cursor": ""}
     assert "this home also holds core (1 documents)" in other.stderr
 
 

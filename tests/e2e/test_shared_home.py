@@ -62,7 +62,10 @@ def test_a_new_home_is_opened_by_several_processes_at_once(
         for server in servers
     ]
     for server, request in zip(servers, requests, strict=True):
-        assert server.answer(request)["result"]["structuredContent"] == {"items": []}
+        assert server.answer(request)["result"]["structuredContent"] == {
+            "items": [],
+            "next_cursor": "",
+        }
     servers[0].add(note(home, "dugong"))
     assert all(len(server.search("dugong")) == 1 for server in servers)
     assert rows.count(home, "SELECT count(*) FROM vector_collections") == 1

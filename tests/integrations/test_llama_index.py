@@ -6,19 +6,18 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from llama_index.core.agent.workflow import FunctionAgent
-from llama_index.core.llms import ChatMessage, ChatResponse, LLMMetadata, MessageRole, MockLLM
-from llama_index.core.llms.function_calling import FunctionCallingLLM
-from llama_index.core.llms.llm import ToolSelection
+from llama_index.core.llms import MockLLM
 from llama_index.core.retrievers import QueryFusionRetriever
 from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
-from llama_index.core.schema import NodeRelationship
-from llama_index.core.tools import QueryEngineTool
+from llama_index.core.schema import ImageNode, NodeRelationship, TextNode
+from llama_index.core.tools import BaseTool, QueryEngineTool, RetrieverTool
 from llama_index.core.vector_stores.types import (
     FilterCondition,
     FilterOperator,
@@ -26,11 +25,21 @@ from llama_index.core.vector_stores.types import (
     MetadataFilters,
 )
 
-from eagle_rag_core.errors import InvalidArgument, NotFound
-from eagle_rag_core.integrations.llama_index import EagleRouterQueryEngine, KnowhereGraphRetriever
+sys.path.append(str(Path(__file__).parents[1] / "models"))
+
+from model_servers import model_server
+from served_model import ServedModel, scripted_agent
+
+from eagle_rag_core.errors import EagleError, ErrorCode, InvalidArgument, NotFound
+from eagle_rag_core.integrations.llama_index import (
+    EagleRouterQueryEngine,
+    KnowhereGraphRetriever,
+    PixelRAGVisualRetriever,
+    RetrieverOrchestrator,
+)
 from eagle_rag_core.integrations.llama_index_filters import conditions_of
 from eagle_rag_core.testing import PackLibrary
-from eagle_rag_core.types import Caller, Condition, FilterOp
+from eagle_rag_core.types import LOCAL, Caller, Condition, FilterOp
 
 KETTLE = "# Care\n\n## Descaling\n\nA kettle is descaled with vinegar every three months.\n"
 TEA = "# Tea\n\nGreen tea is steeped for two minutes. The kettle is hot.\n"
@@ -79,72 +88,118 @@ def test_an_answer_is_a_response_with_its_quotes(library: PackLibrary) -> None:
 
 
 def test_several_retrievers_are_fused_by_llama_index(library: PackLibrary) -> None:
-    retrievers = [KnowhereGraphRetriever(library.app, kb_name=kb) for kb in ("house", "kitchen")]
+    titled = MetadataFilters(filters=[MetadataFilter(key="title", value="Tea")])
+    retrievers = [
+        KnowhereGraphRetriever(library.app, kb_name="house"),
+        RetrieverOrchestrator(library.app, filters=titled),
+    ]
     fused = QueryFusionRetriever(
         retrievers, llm=MockLLM(), num_queries=1, mode=FUSION_MODES.RECIPROCAL_RANK
     )
     found = fused.retrieve("kettle")
     assert {node.node.metadata["kb_name"] for node in found} == {"house", "kitchen"}
+    again = asyncio.run(fused.aretrieve("kettle"))
+    assert [node.node.node_id for node in again] == [node.node.node_id for node in found]
 
 
-class ScriptedModel(FunctionCallingLLM):
-    """A model that asks the first tool it is given, then repeats what the tool said."""
+def agents_answer(library: PackLibrary, tool: BaseTool) -> tuple[str, list[Any]]:
+    """What an agent with one tool says, and what its model was asked."""
+    with model_server(scripted_agent) as server:
+        agent = FunctionAgent(tools=[tool], llm=ServedModel(server.url))
 
-    @property
-    def metadata(self) -> LLMMetadata:
-        return LLMMetadata(is_function_calling_model=True)
+        async def ask() -> str:
+            return str(await agent.run("How is a kettle descaled?"))
 
-    def _reply(self, messages: Sequence[ChatMessage]) -> ChatResponse:
-        last = messages[-1]
-        if last.role is MessageRole.TOOL:
-            content, tools = f"The library says: {last.content}", []
-        else:
-            content, tools = "", [{"query": str(last.content)}]
-        message = ChatMessage(role=MessageRole.ASSISTANT, content=content)
-        return ChatResponse(message=message, raw={"tools": tools}, delta=content)
-
-    def get_tool_calls_from_response(
-        self, response: ChatResponse, error_on_no_tool_call: bool = True, **_: Any
-    ) -> list[ToolSelection]:
-        calls = response.raw["tools"] if response.raw else []
-        return [
-            ToolSelection(tool_id="1", tool_name="library", tool_kwargs={"input": c["query"]})
-            for c in calls
-        ]
-
-    def _prepare_chat_with_tools(self, tools: Any, *_: Any, **kwargs: Any) -> dict[str, Any]:
-        return {"messages": kwargs.get("chat_history") or []}
-
-    def chat(self, messages: Sequence[ChatMessage], **_: Any) -> ChatResponse:
-        return self._reply(messages)
-
-    async def achat(self, messages: Sequence[ChatMessage], **_: Any) -> ChatResponse:
-        return self._reply(messages)
-
-    async def astream_chat(
-        self, messages: Sequence[ChatMessage], **_: Any
-    ) -> AsyncGenerator[ChatResponse, None]:
-        async def once() -> AsyncGenerator[ChatResponse, None]:
-            yield self._reply(messages)
-
-        return once()
-
-    def _unused(self, *_: Any, **__: Any) -> Any:
-        raise AssertionError("the agent chats")
-
-    complete = acomplete = stream_chat = stream_complete = astream_complete = _unused
+        return asyncio.run(ask()), [body for _, body, _ in server.requests]
 
 
 def test_an_agent_answers_from_the_library(library: PackLibrary) -> None:
     tool = QueryEngineTool.from_defaults(
         EagleRouterQueryEngine(library.app), name="library", description="The user's documents."
     )
-    agent = FunctionAgent(tools=[tool], llm=ScriptedModel())
+    said, asked = agents_answer(library, tool)
+    assert said.startswith("The library says: ") and "vinegar" in said
+    assert [message["role"] for message in asked[-1]["messages"]][-2:] == ["assistant", "tool"]
 
-    async def ask() -> str:
-        return str(await agent.run("How is a kettle descaled?"))
 
-    assert "vinegar" in asyncio.run(ask())
+def test_an_agent_retrieves_from_the_library(library: PackLibrary) -> None:
+    tool = RetrieverTool.from_defaults(
+        RetrieverOrchestrator(library.app, top_k=1), name="passages", description="The library."
+    )
+    said, _ = agents_answer(library, tool)
+    assert "three months" in said and "steeped" not in said
+
+
+@dataclass
+class Region:
+    """A region of a page, as a visual index finds it."""
+
+    document_id: str
+    image_id: str = "i1"
+    kb_name: str = "house"
+    page: int = 2
+    position: str = "0,0,1,0.5"
+    score: float = 1.0
+    matched_by: str = "text"
+    text: str = "A diagram of a kettle"
+
+
+@pytest.fixture
+def seeing(library: PackLibrary, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Gives the library a visual index that finds one region; what it was asked."""
+    asked: list[Any] = []
+
+    class Index:
+        def search(self, caller: Caller, query: str, **options: Any) -> list[Region]:
+            asked.append((caller, query, options))
+            return [Region("d1")]
+
+    services = replace(library.app.services(), visual=Index())
+    monkeypatch.setattr(library.app, "services", lambda: services)
+    return asked
+
+
+def test_regions_are_image_nodes_with_their_place(library: PackLibrary, seeing: list[Any]) -> None:
+    filters = MetadataFilters(filters=[MetadataFilter(key="title", value="Care")])
+    (found,) = PixelRAGVisualRetriever(library.app, top_k=3, filters=filters).retrieve("kettle")
+    assert isinstance(found.node, ImageNode)
+    assert (found.node.node_id, found.node.text) == ("i1", "A diagram of a kettle")
+    assert found.node.metadata["page"] == 2
+    assert found.node.metadata["position"] == "0,0,1,0.5"
+    assert found.node.relationships[NodeRelationship.SOURCE].node_id == "d1"
+    ((caller, query, options),) = seeing
+    assert (caller, query, options["top_k"]) == (LOCAL, "kettle", 3)
+    assert options["request"].filter == (Condition("title", FilterOp.EQ, "Care"),)
+
+
+@pytest.mark.parametrize(
+    ("mode", "kinds"),
+    [
+        ("auto", [TextNode, ImageNode]),
+        ("hybrid", [TextNode, ImageNode]),
+        ("text", [TextNode]),
+        ("visual", [ImageNode]),
+    ],
+)
+def test_the_orchestrator_fuses_what_its_mode_asks_for(
+    library: PackLibrary, seeing: list[Any], mode: str, kinds: list[type]
+) -> None:
+    retriever = RetrieverOrchestrator(library.app, mode=mode, kb_name="house", top_k=2)
+    found = retriever.retrieve("descaled")
+    assert sorted(type(node.node).__name__ for node in found) == sorted(k.__name__ for k in kinds)
+
+
+def test_without_a_visual_index_only_text_is_found(library: PackLibrary) -> None:
+    for retriever in (
+        PixelRAGVisualRetriever(library.app),
+        RetrieverOrchestrator(library.app, mode="visual"),
+    ):
+        with pytest.raises(EagleError) as caught:
+            retriever.retrieve("kettle")
+        assert caught.value.code is ErrorCode.MODE_UNAVAILABLE
+    assert RetrieverOrchestrator(library.app, mode="hybrid").retrieve("kettle")
+    with pytest.raises(InvalidArgument, match="mode must be one of"):
+        RetrieverOrchestrator(library.app, mode="smell")
 
 
 def only(key: str, operator: FilterOperator, value: Any) -> tuple[Condition, ...]:

@@ -84,7 +84,7 @@ class TestBrokenNeighbours:
         command = (sys.executable, "-m", "eagle_rag_core.cli.main", "mcp", "--stdio")
         server = launcher.stdio(home, command=command)
         assert "demo_query_things" in server.tools()
-        assert server.call("core_list_kbs").payload == {"items": []}
+        assert server.call("core_list_kbs").payload == {"items": [], "next_cursor": ""}
 
     @pytest.mark.parametrize("arguments", [("--help",), ("packs", "list"), ("packs", "doctor")])
     def test_a_broken_pack_never_locks_one_out(

@@ -37,7 +37,7 @@ def test_the_hooks_of_version_1() -> None:
         "register_rerankers",
         "register_health",
     )
-    assert specs.PACK_API_VERSION == "1.0"
+    assert specs.PACK_API_VERSION == "1.1"
 
 
 @pytest.mark.parametrize("hook", HOOKS)

@@ -18,6 +18,7 @@ from eagle_rag_core.plugins import PackContext, explicit_pack, hookimpl
 from eagle_rag_core.testing import PackLibrary
 from eagle_rag_core.types import (
     COMMAND_LINE,
+    CollectionView,
     EmbedderSpec,
     Enricher,
     Enrichment,
@@ -81,9 +82,16 @@ class NameEnricher:
 
 
 class LifePack:
-    def __init__(self, namespace: str, version: str, embedders: Sequence[CountingEmbedder]) -> None:
+    def __init__(
+        self,
+        namespace: str,
+        version: str,
+        embedders: Sequence[CountingEmbedder],
+        views: Sequence[CollectionView],
+    ) -> None:
         self._enricher = NameEnricher(namespace, version)
         self._embedders = embedders
+        self._views = views
 
     @hookimpl
     def register_enrichers(self, ctx: PackContext) -> list[Enricher]:
@@ -93,11 +101,16 @@ class LifePack:
     def register_embedders(self, ctx: PackContext) -> list[EmbedderSpec]:
         return [EmbedderSpec(item.name, lambda item=item: item) for item in self._embedders]
 
+    @hookimpl
+    def register_collections(self, ctx: PackContext) -> list[CollectionView]:
+        return list(self._views)
+
 
 class Life:
     """A library in a folder, with short ways to look behind its back.
 
     :param version: of the pipeline.
+    :param views: the pack's collections; their embedders may be its own.
     """
 
     def __init__(
@@ -108,12 +121,18 @@ class Life:
         version: str = "1",
         namespace: str = "life",
         settings: dict[str, Any] | None = None,
+        views: Sequence[CollectionView] = (),
     ) -> None:
         self.alpha = CountingEmbedder(f"{namespace}_alpha", 8)
         self.beta = CountingEmbedder(f"{namespace}_beta", 6)
+        self.gamma = CountingEmbedder(f"{namespace}_gamma", 5)
+        collections = "".join(
+            f"[[collections]]\nname = {view.name.removeprefix(f'{namespace}_')!r}\n"
+            for view in views
+        )
         pack = explicit_pack(
-            LifePack(namespace, version, [self.alpha, self.beta]),
-            _MANIFEST.format(namespace=namespace),
+            LifePack(namespace, version, [self.alpha, self.beta, self.gamma], views),
+            _MANIFEST.format(namespace=namespace) + collections,
         )
         if embedder in ("alpha", "beta"):
             embedder = f"{namespace}_{embedder}"

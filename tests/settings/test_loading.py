@@ -97,8 +97,30 @@ def test_mistyped_variable_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_list_variable_that_is_not_json_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EAGLE_RAG_INGEST__ALLOWED_ROOTS", "/x")
-    with pytest.raises(ConfigError, match="for ingest is not JSON"):
+    with pytest.raises(ConfigError) as refused:
         load_settings()
+    name = "EAGLE_RAG_INGEST__ALLOWED_ROOTS"
+    expected = f"The environment variable {name} is not JSON, "
+    assert refused.value.message.startswith(expected)
+    assert refused.value.message.endswith(f"""{name}='["…"]'.""")
+
+
+@pytest.mark.parametrize(
+    ("variable", "example"),
+    [
+        ("AUTH__TOKENS", '[{"…": "…"}]'),
+        ("plugins__options", '{"…": "…"}'),
+        ("MCP", '{"…": "…"}'),
+    ],
+)
+def test_the_example_fits_the_variable(
+    monkeypatch: pytest.MonkeyPatch, variable: str, example: str
+) -> None:
+    monkeypatch.setenv("EAGLE_RAG_SERVER__HOST", "localhost")  # no JSON either, and none is needed
+    monkeypatch.setenv(f"EAGLE_RAG_{variable}", "words")
+    with pytest.raises(ConfigError, match="is not JSON") as refused:
+        load_settings()
+    assert f"EAGLE_RAG_{variable}='{example}'" in refused.value.message
 
 
 def test_allowed_roots_become_absolute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -143,6 +165,8 @@ def test_variables_are_filled_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         ("- a", "mapping"),
         ("profiles: 3", "profiles must be"),
         ("a: &a [*a]", "contains itself"),
+        ("mcp: {port: 1}\nserver: {}\nmcp: {port: 2}", "'mcp' twice, in lines 1 and 3"),
+        ("profiles:\n  a:\n    mcp: {port: 1, port: 2}", "'port' twice, in lines 3 and 3"),
     ],
 )
 def test_bad_files_are_explained(tmp_path: Path, text: str, message: str) -> None:
@@ -150,6 +174,13 @@ def test_bad_files_are_explained(tmp_path: Path, text: str, message: str) -> Non
     path.write_text(text)
     with pytest.raises(ConfigError, match=message):
         load_settings(config=path)
+
+
+def test_what_is_merged_in_yaml_may_be_overridden(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text("mcp: &m {port: 1, max_retries: 2}\nprofiles:\n  a: {mcp: {<<: *m, port: 3}}\n")
+    loaded = load_settings(config=path, profile="a")
+    assert (loaded.mcp.port, loaded.mcp.max_retries) == (3, 2)
 
 
 def test_missing_named_file_is_an_error(tmp_path: Path) -> None:

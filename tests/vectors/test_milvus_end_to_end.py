@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from eagle_rag_core.app import EagleApp
+from eagle_rag_core.jobs.workers import _sharing_vectors
 from eagle_rag_core.settings import load_settings
 from eagle_rag_core.types import COMMAND_LINE, IngestRequest, Job, JobStatus, Scope, ScopeRequest
+from eagle_rag_core.vectors.milvus.connection import shared_uri
 from eagle_rag_core.vectors.milvus.store import MilvusVectorStore
 from eagle_rag_core.vectors.store import Collection
 
@@ -95,3 +97,29 @@ def test_files_are_found_and_a_changed_one_replaces_its_former_self(
     (unchanged,) = ingest(app, harbour)
     assert unchanged.dedup_hit
     assert app.health()["vectors"] == "milvus"
+
+
+def test_worker_processes_reach_the_file_through_the_process_that_has_it_open(
+    app: EagleApp, tmp_path: Path
+) -> None:
+    lake = tmp_path / "lake.md"
+    lake.write_text("# Lake\n\nThe lake froze over.\n")
+    ingest(app, lake)
+    uri = app.settings.milvus.uri
+    shared = shared_uri(uri)
+    assert shared.startswith("http://127.0.0.1:") and shared == shared_uri(uri)
+    assert shared_uri(shared) == shared
+    assert _sharing_vectors(app.settings).milvus.uri == shared
+    assert _sharing_vectors(app.settings).milvus.db_prefix == "team_"
+    catalog = app.engine().catalog
+    other = MilvusVectorStore(catalog, uri=shared, database="team_core", grace=60.0)
+    try:
+        assert other.count(active_collection(app), Scope(kbs=frozenset({"default"}))) == 1
+    finally:
+        other.close()
+    assert titles(app, "lake") == ["lake.md"]  # its own connection is still there
+
+
+def test_workers_without_milvus_get_the_settings_as_they_are(tmp_path: Path) -> None:
+    settings = load_settings(overrides={"home": str(tmp_path)})
+    assert _sharing_vectors(settings) is settings

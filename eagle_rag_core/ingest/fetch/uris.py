@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import unicodedata
 from pathlib import Path
 from urllib.parse import quote, unquote, unquote_to_bytes, urlsplit
 
@@ -22,6 +23,9 @@ MAX_SOURCE_URI = 8192
 _SCHEME = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]*):")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _FILE_PREFIX = "file://"
+_UPLOAD_PREFIX = "upload:"
+#: Bytes of a file name, as file systems have it.
+_MAX_NAME = 255
 
 
 def canonical_uri(source_uri: str, *, base: Path | None = None) -> str:
@@ -74,6 +78,31 @@ def file_uri(path: Path) -> str:
         raise InvalidArgument("The path is relative. Give an absolute path, starting with /.")
     # POSIX keeps two leading slashes apart from one; no system we run on does.
     return _FILE_PREFIX + quote(b"/" + raw.lstrip(b"/"), safe="/")
+
+
+def upload_uri(file_name: str) -> str:
+    """The URI that names what a caller sent as a file: ``upload:`` and the name, percent-encoded.
+
+    Folders in the name, of whatever system, do not count, nor does how it spells accents: macOS
+    decomposes them. It names nothing that could be opened.
+
+    :raises InvalidArgument: no file is called so.
+    """
+    name = unicodedata.normalize("NFC", re.split(r"[/\\]", file_name)[-1]).strip()
+    if name in ("", ".", "..") or _CONTROL.search(name):
+        raise InvalidArgument("The file needs a name, without folders and control characters.")
+    try:
+        length = len(name.encode())
+    except UnicodeEncodeError:
+        raise InvalidArgument("The file's name contains characters that no text has.") from None
+    if length > _MAX_NAME:
+        raise InvalidArgument(f"The file's name is longer than {_MAX_NAME} bytes; shorten it.")
+    return _UPLOAD_PREFIX + quote(name, safe="")
+
+
+def is_upload_uri(uri: str) -> bool:
+    """Whether a canonical URI names a file that was sent along."""
+    return uri.startswith(_UPLOAD_PREFIX)
 
 
 def is_file_uri(uri: str) -> bool:

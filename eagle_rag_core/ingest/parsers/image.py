@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from eagle_rag_core.ingest.parsers.builder import DocumentBuilder
@@ -15,7 +16,7 @@ from eagle_rag_core.ingest.parsers.failures import (
 )
 from eagle_rag_core.ingest.parsers.image_frames import Picture, open_picture
 from eagle_rag_core.ingest.parsers.normalise import has_words
-from eagle_rag_core.ingest.parsers.ocr_layout import blocks_from_ocr
+from eagle_rag_core.ingest.parsers.ocr_layout import blocks_from_ocr, lines_of
 from eagle_rag_core.ingest.parsers.page_numbers import page_ranges
 from eagle_rag_core.ingest.parsers.page_writer import write_pages
 from eagle_rag_core.ingest.parsers.pdf_outline import Pages
@@ -24,6 +25,7 @@ from eagle_rag_core.types.documents import ParsedDocument
 
 if TYPE_CHECKING:
     from eagle_rag_core.models.ocr import OcrEngine
+    from eagle_rag_core.types.tiles import ReadLine
 
 _SIGNATURES: Final = (
     b"\x89PNG\r\n\x1a\n",
@@ -37,7 +39,7 @@ _BITMAP: Final = b"BM"
 #: Sizes of the headers that follow in a bitmap (BITMAPCOREHEADER to BITMAPV5HEADER).
 _BITMAP_HEADERS: Final = frozenset({12, 40, 52, 56, 64, 108, 124})
 _EXIF_DATE = re.compile(r"(\d{4}):(\d\d):(\d\d) (\d\d:\d\d:\d\d)")
-_VERSION: Final = "1"
+_VERSION: Final = "2"
 
 
 class ImageParser:
@@ -72,7 +74,7 @@ class ImageParser:
                 if reading.unread:
                     raise illegible(name, what)
                 raise empty_document(name, f"{what} without text that OCR can find.")
-            return builder.build(
+            document = builder.build(
                 picture.media_type,
                 metadata=fields(
                     author=picture.author,
@@ -83,6 +85,7 @@ class ImageParser:
                     pages_need_ocr=page_ranges(reading.unread),
                 ),
             )
+            return replace(document, lines=tuple(reading.lines))
 
 
 class _Reading:
@@ -93,6 +96,7 @@ class _Reading:
         self.read: list[int] = []
         self.empty: list[int] = []
         self.unread: list[int] = []
+        self.lines: list[ReadLine] = []
 
 
 def _read(picture: Picture, ocr: OcrEngine) -> _Reading:
@@ -102,6 +106,7 @@ def _read(picture: Picture, ocr: OcrEngine) -> _Reading:
         blocks = blocks_from_ocr(page)
         outcome = reading.unread if page.illegible else reading.read if blocks else reading.empty
         outcome.append(position + 1)
+        reading.lines += lines_of(page, position + 1)
         reading.pages.append((position + 1, blocks))
         parsed((position + 1) / picture.frames)
     return reading

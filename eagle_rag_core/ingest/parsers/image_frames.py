@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 MAX_PIXELS: Final = 80_000_000
 #: What OCR gets at most: A3 at 150 dots per inch, twice.
 _OCR_PIXELS: Final = 8_000_000
-_FORMATS: Final = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF")
+FORMATS: Final = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "GIF")
 #: JPEG with a preview or a depth map behind it, as telephones write it.
 _MULTI_PICTURE: Final = "MPO"
 _NEW_SUBFILE_TYPE: Final = 254
@@ -100,7 +100,7 @@ def open_picture(data: bytes, name: str, max_frames: int) -> Iterator[Picture]:
     from PIL import Image
 
     with _damage_named(name, "image"):
-        image = Image.open(BytesIO(data), formats=_FORMATS)
+        image = Image.open(BytesIO(data), formats=FORMATS)
     with image:
         yield Picture(image, name, max_frames)
 

@@ -12,6 +12,7 @@ from eagle_rag_core.ingest.parsers.pdf_blocks import PdfBlock, close_cjk_gaps
 from eagle_rag_core.ingest.parsers.pdf_columns import Font, Piece, columns_among, phrases_among
 from eagle_rag_core.ingest.parsers.pdf_reflow import blocks_of
 from eagle_rag_core.models.ocr import OcrLine, OcrPage
+from eagle_rag_core.types.tiles import Box, ReadLine
 
 #: Heights up to this share above or below the body's are taken for the body's.
 _SAME_SIZE = 0.3
@@ -31,6 +32,25 @@ def blocks_from_ocr(page: OcrPage, scale: float = 1.0) -> list[PdfBlock]:
     pieces = phrases_among([_piece(line, body) for line in page.lines])
     columns = columns_among(pieces, body)
     return [_finished(block, scale) for block in blocks_of(columns, Font("", body), page.height)]
+
+
+def lines_of(page: OcrPage, number: int) -> list[ReadLine]:
+    """The lines of page ``number`` with their places on the page as it is displayed."""
+    return [
+        ReadLine(
+            number,
+            Box.of(
+                line.left / page.width,
+                line.top / page.height,
+                line.right / page.width,
+                line.bottom / page.height,
+            ).turned(page.turns),
+            line.text,
+            page.turns % 4,
+        )
+        for line in page.lines
+        if line.text
+    ]
 
 
 def _piece(line: OcrLine, body: float) -> Piece:

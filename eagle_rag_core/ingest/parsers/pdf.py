@@ -6,6 +6,7 @@ named in the metadata, and a document of nothing else is refused.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from eagle_rag_core.ingest.parsers.builder import DocumentBuilder
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 _SIGNATURE = b"%PDF-"
 #: Readers accept the signature anywhere in the first kilobyte (PDF 1.7, annex H.3.4.1).
 _SIGNATURE_WITHIN = 1024
-_VERSION = "2"
+_VERSION = "3"
 
 
 class PdfParser:
@@ -77,13 +78,14 @@ class PdfParser:
         if not has_words(builder.text()):
             raise empty_document(name, f"has {counted(pages, 'page')} without a word on them.")
         declared = read_metadata(result.doc_meta)
-        return builder.build(
+        document = builder.build(
             "application/pdf",
             title=declared.title or _first_title(pages),
             language=declared.language,
             keywords=declared.keywords,
             metadata={**declared.metadata, **_page_counts(result, pages, scans)},
         )
+        return replace(document, lines=tuple(scans.lines))
 
     def _refuse_unread(self, name: str, pages: Pages, scans: Scans) -> None:
         """Raise when no page was read; a stamp or a page number on a scan does not count.

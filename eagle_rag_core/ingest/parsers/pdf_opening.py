@@ -85,7 +85,7 @@ def _turn_upright(data: bytes, result: ParseResult) -> None:
 
     Wide tables are often printed like that; the layout analysis drops all of their text.
     """
-    turned = {page.page_num: turn for page in result.pages if (turn := _turn(page))}
+    turned = {page.page_num: turn for page in result.pages if (turn := turn_of(page))}
     if not turned:
         return
     again = _liteparse(
@@ -95,7 +95,7 @@ def _turn_upright(data: bytes, result: ParseResult) -> None:
     result.pages = [upright.get(page.page_num, page) for page in result.pages]
 
 
-def _turn(page: ParsedPage) -> int:
+def turn_of(page: ParsedPage) -> int:
     """By how many degrees, clockwise, most of a page's text is turned: 0, 90, 180 or 270."""
     characters: Counter[int] = Counter()
     for item in page.text_items:

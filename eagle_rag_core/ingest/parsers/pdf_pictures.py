@@ -25,15 +25,15 @@ _MAX_SIDE: Final = 12_000
 _GLANCE_PIXELS: Final = 90_000
 #: Difference in brightness that a reader would notice.
 _VISIBLE: Final = 12
-#: PDFium must not be entered by two threads.
-_PDFIUM = threading.Lock()
+#: Held around everything that enters PDFium, which must not be entered by two threads.
+PDFIUM = threading.Lock()
 
 
 def page_sizes(data: bytes) -> list[tuple[float, float]]:
     """Width and height of every page in points, without reading the pages; empty when damaged."""
     from pypdfium2 import PdfDocument, PdfiumError
 
-    with _PDFIUM:
+    with PDFIUM:
         try:
             document = PdfDocument(data)
         except PdfiumError as error:
@@ -62,7 +62,7 @@ class PdfPictures:
     def __enter__(self) -> PdfPictures:
         from pypdfium2 import PdfDocument, PdfiumError
 
-        with _PDFIUM:
+        with PDFIUM:
             try:
                 self._document = PdfDocument(self._data)
             except PdfiumError as error:
@@ -75,7 +75,7 @@ class PdfPictures:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        with _PDFIUM:
+        with PDFIUM:
             if self._document is not None:
                 self._document.close()
 
@@ -98,7 +98,7 @@ class PdfPictures:
 
         if self._document is None:
             return None
-        with _PDFIUM:
+        with PDFIUM:
             try:
                 page = self._document[number - 1]
             except PdfiumError as error:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from eagle_rag_core.ingest.parsers.ocr_layout import blocks_from_ocr
+from eagle_rag_core.ingest.parsers.ocr_layout import blocks_from_ocr, lines_of
 from eagle_rag_core.ingest.parsers.pdf_blocks import PdfBlock
 from eagle_rag_core.ingest.parsers.pdf_outline import Pages
 from eagle_rag_core.ingest.parsers.pdf_pictures import PdfPictures
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from liteparse.types import ParsedPage
 
     from eagle_rag_core.models.ocr import OcrEngine
+    from eagle_rag_core.types.tiles import ReadLine
 
 logger = logging.getLogger(__name__)
 
@@ -40,12 +41,14 @@ class Scans:
     :param unread: they show something that may be text and was not read.
     :param pictures: OCR found no text on them.
     :param illegible: OCR found writing that it does not know.
+    :param lines: of the pages in ``read``.
     """
 
     read: list[int] = field(default_factory=list)
     unread: list[int] = field(default_factory=list)
     pictures: list[int] = field(default_factory=list)
     illegible: bool = False
+    lines: list[ReadLine] = field(default_factory=list)
 
 
 def read_scans(
@@ -118,6 +121,7 @@ class _ScanReader:
         if letters(read) <= found or (found >= _SPARSE and _confirms(read, blocks)):
             return blocks
         self.scans.read.append(number)
+        self.scans.lines += lines_of(page, number)
         return read
 
     def _leave(self, number: int, found: int) -> bool:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 Bools: TypeAlias = npt.NDArray[np.bool_]
 Bytes: TypeAlias = npt.NDArray[np.bytes_]
+Codes: TypeAlias = npt.NDArray[np.uint8]
 Counts: TypeAlias = npt.NDArray[np.uint16]
 Doubles: TypeAlias = npt.NDArray[np.float64]
 Floats: TypeAlias = npt.NDArray[np.float32]

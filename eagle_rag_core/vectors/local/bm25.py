@@ -54,13 +54,10 @@ def search(snapshot: Snapshot, tokens: Sequence[str], scope: Scope, limit: int) 
 
 def _query(snapshot: Snapshot, tokens: Sequence[str]) -> tuple[Ordinals, Doubles]:
     """Known terms in order of first occurrence, and how often each occurs."""
-    numbers = snapshot.names.terms
-    known = {
-        number: repeats
-        for token, repeats in Counter(tokens).items()
-        if (number := numbers.get(token)) is not None
-    }
-    return np.array(list(known), np.int32), np.array(list(known.values()), np.float64)
+    repeats = Counter(tokens)
+    terms = snapshot.names.terms.numbers(list(repeats))
+    known = terms >= 0
+    return terms[known], np.array(list(repeats.values()), np.float64)[known]
 
 
 def _document_frequency(found: Sequence[Matches], mask: Bools | None) -> list[int]:

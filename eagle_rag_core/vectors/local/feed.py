@@ -72,6 +72,30 @@ def since(
     return _versions(last.items(), ADD), _versions(last.items(), DROP)
 
 
+def drops_since(connection: Connection, namespace: str, name: str, head: int) -> bool:
+    """Whether versions of a collection were dropped after ``head``, or may have been."""
+    ours = changes.c.namespace == namespace
+    if connection.scalar(select(changes.c.seq).where(ours, changes.c.seq == head)) is None:
+        return True
+    dropped = select(changes.c.seq).where(
+        ours, changes.c.collection == name, changes.c.seq > head, changes.c.op == DROP
+    )
+    return connection.execute(dropped.limit(1)).first() is not None
+
+
+def mark(connection: Connection, namespace: str, head: int) -> str:
+    """What the feed says at ``head``, in one word; empty when it does not reach back so far.
+
+    Catalogs whose feeds happen to have the same length differ in this.
+    """
+    entry = connection.execute(
+        select(changes.c.collection, changes.c.op, changes.c.version_id).where(
+            changes.c.namespace == namespace, changes.c.seq == head
+        )
+    ).one_or_none()
+    return "/".join(entry) if entry else ""
+
+
 def last_operations(connection: Connection, collection: Collection) -> dict[str, str]:
     """What the feed says last of every version that it still mentions."""
     entries = connection.execute(

@@ -88,6 +88,12 @@ def count_rows(connection: Connection, collection: Collection) -> dict[str, int]
     return dict(connection.execute(query).all())
 
 
+def total(connection: Connection, collection: Collection) -> int:
+    """The number of rows of a collection."""
+    query = select(func.count()).select_from(vector_rows).where(*_within(collection))
+    return connection.scalar(query) or 0
+
+
 def _as_written(collection: Collection, rows: Sequence[StoredRow]) -> VersionRows:
     import numpy as np
 

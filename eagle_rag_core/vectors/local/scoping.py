@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import repeat
 
 import numpy as np
 
@@ -39,7 +38,7 @@ class View:
 
 def view(snapshot: Snapshot, scope: Scope) -> View:
     kbs = _mask(snapshot.names.kbs, scope.kbs, len(snapshot.kb_rows))
-    documents = _mask(snapshot.names.documents, scope.documents, len(snapshot.names.documents))
+    documents = _mask(snapshot.names.documents, scope.documents, snapshot.names.documents.size)
     selections = [_select(part, kbs, documents) for part in snapshot.parts]
     touched = kbs.copy()
     if documents.any():
@@ -71,6 +70,7 @@ def _select(part: Part, kbs: Bools, documents: Bools) -> Selection:
 def _mask(numbering: Numbering, names: frozenset[str], size: int) -> Bools:
     """:param size: of the mask; names numbered later, by a newer snapshot, are left out."""
     mask = np.zeros(size, np.bool_)
-    numbers = np.fromiter(map(numbering.get, names, repeat(size)), np.intp, len(names))
-    mask[numbers[numbers < size]] = True
+    if names:
+        numbers = numbering.numbers(list(names))
+        mask[numbers[(numbers >= 0) & (numbers < size)]] = True
     return mask

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, TypeAlias
@@ -19,6 +19,8 @@ from eagle_rag_core.vectors.local.rows import StoredRow
 #: Makes the quantised form of a matrix of unit rows.
 Quantise: TypeAlias = Callable[[Floats], Quantised]
 
+#: Rows copied at a time.
+_BLOCK = 16_384
 #: From this many rows on, reading quantised vectors first is quicker than all exact ones.
 QUANTISE_FROM = 20_000
 
@@ -48,6 +50,10 @@ class Segment:
         return len(self.node_ids)
 
 
+#: A segment with the mask of its rows that are alive, None for all.
+Piece: TypeAlias = tuple[Segment, Bools | None]
+
+
 def build(rows: Sequence[StoredRow], names: Names, dim: int) -> Segment:
     """Index rows as the catalog keeps them; new names are numbered.
 
@@ -55,6 +61,7 @@ def build(rows: Sequence[StoredRow], names: Names, dim: int) -> Segment:
     """
     tokens = [row.tokens.split(" ") if row.tokens else [] for row in rows]
     lengths = np.fromiter(map(len, tokens), np.int32, len(rows))
+    names.terms.prepare(chain.from_iterable(tokens))
     terms = _numbered(names.terms, chain.from_iterable(tokens))
     kbs = _numbered(names.kbs, (row.kb_name for row in rows))
     return Segment(
@@ -80,11 +87,23 @@ def _matrix(rows: Sequence[StoredRow], dim: int) -> Floats:
     return np.frombuffer(data, "<f4").astype(np.float32, copy=False).reshape(len(rows), dim)
 
 
-def merge(parts: Sequence[tuple[Segment, Bools | None]], quantise: Quantise) -> Segment:
-    """One segment of the rows that are alive, in the order of the parts.
+def merge(parts: Sequence[Piece], quantise: Quantise) -> Segment:
+    """One segment of the rows that are alive, in the order of the parts."""
+    dense = None if parts[0][0].dense is None else np.concatenate(list(vectors(parts)))
+    return assembled(parts, dense, quantise)
 
-    :param parts: each with the mask of its rows that are alive, None for all.
-    """
+
+def vectors(parts: Sequence[Piece]) -> Iterator[Floats]:
+    """The vectors of the rows that are alive, in blocks."""
+    for segment, alive in parts:
+        assert segment.dense is not None
+        for start in range(0, len(segment), _BLOCK):
+            block = segment.dense[start : start + _BLOCK]
+            yield block if alive is None else block[alive[start : start + _BLOCK]]
+
+
+def assembled(parts: Sequence[Piece], dense: Floats | None, quantise: Quantise) -> Segment:
+    """One segment of the rows that are alive, whose vectors are joined already."""
     numbers: list[Ordinals] = []
     total = 0
     for segment, alive in parts:
@@ -97,7 +116,6 @@ def merge(parts: Sequence[tuple[Segment, Bools | None]], quantise: Quantise) -> 
         return np.concatenate([piece if m is None else piece[m] for piece, m in pieces])
 
     kbs = join("kbs")
-    dense = None if parts[0][0].dense is None else join("dense")
     return Segment(
         node_ids=join("node_ids"),
         versions=join("versions"),

@@ -2,10 +2,6 @@
 
 A snapshot never changes; a change makes another one that shares all untouched segments.
 Searches therefore need no lock.
-
-Segments are merged as in a log-structured merge tree: a level holds eight times as many rows as
-the level below, and at most one segment. So there are few segments to search, and a row is
-copied only a few times however many small writes follow each other.
 """
 
 from __future__ import annotations
@@ -15,13 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from eagle_rag_core.vectors.local import segment as segments
-from eagle_rag_core.vectors.local.arrays import Bools, Longs
+from eagle_rag_core.vectors.local.arrays import Bools, Indices, Longs
 from eagle_rag_core.vectors.local.names import Names
-from eagle_rag_core.vectors.local.segment import Quantise, Segment
-
-_LEVEL_BASE = 1024
-_LEVEL_FACTOR = 8
+from eagle_rag_core.vectors.local.segment import Segment
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,23 +22,35 @@ class Part:
 
     :param alive: mask of the rows that are left; None when all are.
     :param live: how many are left.
+    :param kb_rows: how many of them each knowledge base has, by ordinal.
+    :param kb_tokens: number of their tokens.
     """
 
     segment: Segment
     alive: Bools | None
     live: int
+    kb_rows: Longs
+    kb_tokens: Longs
 
     @staticmethod
     def whole(segment: Segment) -> Part:
-        return Part(segment, None, len(segment))
+        return Part(segment, None, len(segment), *_statistics(segment))
 
     def without(self, dropped: Bools) -> Part:
         """:param dropped: mask over the ordinals of versions."""
         hit = dropped[self.segment.versions]
+        if self.alive is not None:
+            hit &= self.alive
         if not hit.any():
             return self
-        alive = ~hit if self.alive is None else self.alive & ~hit
-        return replace(self, alive=alive, live=int(alive.sum()))
+        rows, tokens = _statistics(self.segment, np.flatnonzero(hit))
+        return replace(
+            self,
+            alive=~hit if self.alive is None else self.alive & ~hit,
+            live=self.live - int(np.count_nonzero(hit)),
+            kb_rows=self.kb_rows - rows,
+            kb_tokens=self.kb_tokens - tokens,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,54 +74,31 @@ class Snapshot:
 def of(names: Names, parts: Iterable[Part]) -> Snapshot:
     """A snapshot of the given parts, oldest first."""
     parts = tuple(part for part in parts if part.live)
-    kbs = len(names.kbs)
-    rows = np.zeros(kbs, np.int64)
-    tokens = np.zeros(kbs, np.int64)
+    rows = np.zeros(names.kbs.size, np.int64)
+    tokens = np.zeros(names.kbs.size, np.int64)
     for part in parts:
-        alive = slice(None) if part.alive is None else part.alive
-        ordinals = part.segment.kbs[alive]
-        rows += np.bincount(ordinals, minlength=kbs)
-        lengths = part.segment.lengths[alive]
-        tokens += np.bincount(ordinals, weights=lengths, minlength=kbs).astype(np.int64)
+        rows[: len(part.kb_rows)] += part.kb_rows
+        tokens[: len(part.kb_tokens)] += part.kb_tokens
     return Snapshot(names, parts, rows, tokens)
 
 
 def changed(snapshot: Snapshot, dropped: Iterable[str], added: Sequence[Segment]) -> Snapshot:
     """The snapshot after versions went and new rows came."""
     versions = snapshot.names.versions
-    mask = np.zeros(len(versions), np.bool_)
-    mask[[versions[name] for name in dropped if name in versions]] = True
+    numbers = versions.numbers(list(dropped))
+    mask = np.zeros(versions.size, np.bool_)
+    mask[numbers[numbers >= 0]] = True
     left = (part.without(mask) for part in snapshot.parts) if mask.any() else snapshot.parts
     return of(snapshot.names, (*left, *map(Part.whole, added)))
 
 
-def compacted(snapshot: Snapshot, quantise: Quantise) -> Snapshot:
-    """The same rows in as few segments as the levels allow, mostly without dead ones."""
-    groups: list[list[Part]] = []
-    for part in snapshot.parts:
-        group = [part]
-        while groups and _level(groups[-1]) <= _level(group):
-            group = groups.pop() + group
-        groups.append(group)
-    if all(len(group) == 1 and not _worn(group[0]) for group in groups):
-        return snapshot
-    return replace(snapshot, parts=tuple(_merged(group, quantise) for group in groups))
+def _statistics(segment: Segment, rows: Indices | None = None) -> tuple[Longs, Longs]:
+    """Rows and tokens of each knowledge base, among all rows or the given ones.
 
-
-def _level(group: Sequence[Part]) -> int:
-    rows = sum(part.live for part in group)
-    level = 0
-    while rows >= _LEVEL_BASE:
-        rows //= _LEVEL_FACTOR
-        level += 1
-    return level
-
-
-def _worn(part: Part) -> bool:
-    return 2 * part.live < len(part.segment)
-
-
-def _merged(group: Sequence[Part], quantise: Quantise) -> Part:
-    if len(group) == 1 and not _worn(group[0]):
-        return group[0]
-    return Part.whole(segments.merge([(part.segment, part.alive) for part in group], quantise))
+    Always of one length, so that they can be subtracted.
+    """
+    kbs = segment.kbs if rows is None else segment.kbs[rows]
+    lengths = segment.lengths if rows is None else segment.lengths[rows]
+    size = int(segment.present.max(initial=-1)) + 1
+    tokens = np.bincount(kbs, weights=lengths, minlength=size)
+    return np.bincount(kbs, minlength=size), tokens.astype(np.int64)

@@ -88,6 +88,23 @@ class MilvusConnection:
             return opened
 
 
+def shared_uri(uri: str) -> str:
+    """The URI by which processes of this one's making reach the same Milvus.
+
+    An embedded file admits one process, which serves it on a port of the loopback interface.
+
+    :raises StorageError: the file cannot be opened.
+    """
+    if not uri.endswith(_LITE_SUFFIX):
+        return uri
+    from milvus_lite.server_manager import server_manager_instance
+
+    served = server_manager_instance.start_and_get_uri(uri)
+    if served is None:
+        raise _unopened(uri)
+    return str(served)
+
+
 def _last_of(uri: str) -> bool:
     """Whether the client that was just closed was the last one of its file."""
     _lite_files[uri] -= 1

@@ -20,7 +20,7 @@ from eagle_rag_core.vectors.milvus import collections as layout
 from eagle_rag_core.vectors.milvus.connection import MilvusConnection
 from eagle_rag_core.vectors.milvus.retirements import Retirements, too_late
 from eagle_rag_core.vectors.scopes import stored_scope
-from eagle_rag_core.vectors.store import Collection, VersionRows
+from eagle_rag_core.vectors.store import Collection, Usage, VersionRows
 
 if TYPE_CHECKING:
     from eagle_rag_core.catalog.engine import Catalog
@@ -171,6 +171,9 @@ class MilvusVectorStore:
             for name, version_ids in due.items():
                 self._remove(client, name, version_ids)
         return sum(map(len, due.values()))
+
+    def usage(self) -> dict[str, Usage]:
+        return {}  # everything is in Milvus
 
     def close(self) -> None:
         self._milvus.close()

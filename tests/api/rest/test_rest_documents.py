@@ -23,7 +23,7 @@ def otters(shared: RestClient) -> str:
 def epoch(rest: RestClient, kb_name: str = "biology") -> int:
     catalog = rest.app.engine().catalog
     with catalog.read() as conn:
-        return kbs.epochs(conn, catalog.namespace, [kb_name])[kb_name]
+        return kbs.epochs(conn, catalog.namespace, LOCAL)[kb_name]
 
 
 def test_a_document_is_described(shared: RestClient, otters: str) -> None:

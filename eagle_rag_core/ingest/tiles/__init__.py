@@ -1,0 +1,1 @@
+"""Tiles: which regions of a document can be shown, and where on its pages words stand."""

@@ -309,13 +309,61 @@ def test_one_time_limit_covers_all_attempts(make: Callable[..., Resilience]) -> 
     assert len(set(deadlines)) == 1
 
 
-def test_what_opens_meanwhile_does_not_hide_why_the_call_failed(
+def test_a_call_counts_once_however_often_it_is_tried(make: Callable[..., Resilience]) -> None:
+    """A short fault that two calls repeat into is no reason to spare the part."""
+    resilience = make(max_retries=3, circuit_fail_threshold=3)
+    busy = failing(StorageError("Busy."))
+
+    async def main() -> list[str]:
+        return [await code_of(resilient_call("query", busy, resilience)) for _ in range(4)]
+
+    assert asyncio.run(main()) == ["storage_unavailable"] * 3 + ["circuit_open"]
+
+
+def test_a_probe_is_one_attempt(make: Callable[..., Resilience]) -> None:
+    resilience, made = make(circuit_fail_threshold=1, circuit_cooldown=0.05), list[int]()
+
+    def fail() -> None:
+        made.append(1)
+        raise StorageError("Busy.")
+
+    async def main() -> None:
+        await code_of(resilient_call("query", failing(ValueError()), resilience))
+        await asyncio.sleep(0.06)
+        await code_of(resilient_call("query", fail, resilience))
+
+    asyncio.run(main())
+    assert len(made) == 1
+
+
+def test_what_opens_meanwhile_ends_the_repetitions_and_does_not_hide_their_cause(
     make: Callable[..., Resilience],
 ) -> None:
-    resilience = make(max_retries=3, circuit_fail_threshold=1)
+    resilience, made = make(max_retries=3), list[int]()
+
+    def fail() -> None:
+        made.append(1)
+        resilience.guard("query", "").circuit.hold_open(10)
+        raise StorageError("Busy.")
+
     with pytest.raises(StorageError):
-        asyncio.run(resilient_call("query", failing(StorageError("Busy.")), resilience))
-    assert circuit(resilience, "query") is CircuitState.OPEN
+        asyncio.run(resilient_call("query", fail, resilience))
+    assert len(made) == 1
+
+
+def test_what_opens_while_a_call_waits_turns_it_away(make: Callable[..., Resilience]) -> None:
+    resilience = make(max_concurrent_calls=1, queue_timeout=LONG)
+
+    async def main() -> tuple[str, str]:
+        with hanging() as hang:
+            first = asyncio.create_task(code_of(resilient_call("query", hang, resilience)))
+            await asyncio.sleep(0)
+            second = asyncio.create_task(code_of(resilient_call("query", int, resilience)))
+            await patiently(lambda: resilience.state()[0].load.waiting == 1)
+            resilience.guard("query", "").circuit.hold_open(10)
+        return await first, await second
+
+    assert asyncio.run(main()) == ("ok", "circuit_open")
 
 
 def test_a_fault_that_lasts_is_not_multiplied(make: Callable[..., Resilience]) -> None:
@@ -438,8 +486,8 @@ def test_everything_that_happens_is_told(make: Callable[..., Resilience]) -> Non
     asyncio.run(main())
     closed, opened, half_open = CircuitState.CLOSED, CircuitState.OPEN, CircuitState.HALF_OPEN
     assert events == [
-        CircuitChanged("query", "", closed, opened, False),
         CallAbandoned("query", "", 1),
+        CircuitChanged("query", "", closed, opened, False),
         CallRefused("query", "", ErrorCode.CIRCUIT_OPEN),
         CircuitChanged("query", "", opened, half_open, False),
         CircuitChanged("query", "", half_open, closed, False),

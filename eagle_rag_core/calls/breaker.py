@@ -61,9 +61,13 @@ class CircuitPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Permit:
-    """The right of one call to be made; its outcome counts only in the epoch it was given in."""
+    """The right of one call to be made; its outcome counts only in the epoch it was given in.
+
+    :param probe: the circuit is half open, and this call is to try it.
+    """
 
     epoch: int
+    probe: bool
 
 
 Change = tuple[CircuitState, CircuitState]
@@ -104,14 +108,6 @@ class CircuitBreaker:
         """Whether it is open because another process said so."""
         return self._borrowed
 
-    def check(self) -> None:
-        """Turn a call away early; this takes no permit.
-
-        :raises Refusal: ``circuit_open``.
-        """
-        with self._lock:
-            self._check()
-
     def enter(self, lease_s: float) -> Permit:
         """The permit to make a call, to be given back with :meth:`leave`.
 
@@ -124,9 +120,18 @@ class CircuitBreaker:
             if self._state is not CircuitState.CLOSED:
                 change = self._move(CircuitState.HALF_OPEN)
                 self._until = self._clock() + lease_s
-            permit = Permit(self._epoch)
+            permit = Permit(self._epoch, self._state is CircuitState.HALF_OPEN)
         self._tell(change)
         return permit
+
+    def confirm(self, permit: Permit) -> None:
+        """See to it that a call that had to wait may still be made.
+
+        :raises Refusal: ``circuit_open``, the circuit opened meanwhile.
+        """
+        with self._lock:
+            if permit.epoch != self._epoch and self._state is not CircuitState.CLOSED:
+                raise circuit_open(self._until - self._clock())
 
     def leave(self, permit: Permit, outcome: Outcome) -> None:
         """Report how a call went. Reports from before a change of state are too late to count."""

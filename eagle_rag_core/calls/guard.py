@@ -8,7 +8,13 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from eagle_rag_core.calls.breaker import CircuitBreaker, CircuitPolicy, CircuitState, Outcome
+from eagle_rag_core.calls.breaker import (
+    CircuitBreaker,
+    CircuitPolicy,
+    CircuitState,
+    Outcome,
+    Permit,
+)
 from eagle_rag_core.calls.events import (
     CallAbandoned,
     CallRefused,
@@ -71,15 +77,32 @@ class Guard:
         :raises Refusal: the circuit is open, or too many calls are at work.
         """
         self._budget.earn()
+        try:
+            permit = self.circuit.enter(due - time.monotonic() + _LEASE_GRACE)
+        except Refusal as refusal:
+            raise self._refused(refusal) from None
+        outcome = Outcome.NEUTRAL  # of a call that its caller takes back
+        try:
+            value = await self._attempts(function, due, 0 if permit.probe else retries, permit)
+            outcome = Outcome.SUCCESS
+            return value
+        except Exception as error:
+            outcome = outcome_of(error)
+            raise
+        finally:
+            self.circuit.leave(permit, outcome)
+
+    async def _attempts(
+        self, function: Callable[[], T], due: float, retries: int, permit: Permit
+    ) -> T:
         attempt = 0
         failed: Exception | None = None
         while True:
             try:
-                return await self._attempt(function, due)
+                return await self._attempt(function, due, permit)
             except Refusal as refusal:
-                self._tell(CallRefused(self.operation, self.dependency, refusal.code))
                 # That it may not be tried again says less than why it failed.
-                raise failed or refusal from None
+                raise failed or self._refused(refusal) from None
             except Exception as error:
                 attempt += 1
                 pause = max(pause_before(attempt), getattr(error, "retry_after_s", 0.0))
@@ -90,27 +113,21 @@ class Guard:
             self._tell(CallRetried(self.operation, self.dependency, attempt, code))
             await asyncio.sleep(pause)
 
+    async def _attempt(self, function: Callable[[], T], due: float, permit: Permit) -> T:
+        place = await self._lane.enter(due)
+        try:
+            self.circuit.confirm(permit)
+            return await _until(due, place.run(function))
+        finally:
+            place.leave()
+
     def _may_retry(self, error: Exception, pause: float, due: float) -> bool:
         in_time = time.monotonic() + pause < due
         return is_transient(error) and in_time and self._budget.spend()
 
-    async def _attempt(self, function: Callable[[], T], due: float) -> T:
-        self.circuit.check()  # before anybody waits
-        place = await self._lane.enter(due)
-        try:
-            permit = self.circuit.enter(due - time.monotonic() + _LEASE_GRACE)
-            outcome = Outcome.NEUTRAL  # of a call that its caller takes back
-            try:
-                value = await _until(due, place.run(function))
-                outcome = Outcome.SUCCESS
-                return value
-            except Exception as error:
-                outcome = outcome_of(error)
-                raise
-            finally:
-                self.circuit.leave(permit, outcome)
-        finally:
-            place.leave()
+    def _refused(self, refusal: Refusal) -> Refusal:
+        self._tell(CallRefused(self.operation, self.dependency, refusal.code))
+        return refusal
 
     def _circuit_changed(self, before: CircuitState, after: CircuitState) -> None:
         borrowed = self.circuit.borrowed

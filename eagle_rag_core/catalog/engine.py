@@ -39,9 +39,7 @@ class Catalog:
     :raises ConfigError: the URL cannot be used at all. Nothing is opened yet.
     """
 
-    def __init__(
-        self, url: str | URL, *, namespace: str, names: SourceNames = BARE_NAMES
-    ) -> None:
+    def __init__(self, url: str | URL, *, namespace: str, names: SourceNames = BARE_NAMES) -> None:
         self.namespace = namespace
         self.names = names
         self._url = _checked(url)

@@ -28,9 +28,7 @@ def _serve_unless_told_otherwise(**options: Any) -> None:
         ctx.invoke(serve.mcp, **options)
         return
     given = [
-        name
-        for name in options
-        if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT
+        name for name in options if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT
     ]
     if given:
         flag = f"--{given[0].replace('_', '-')}"

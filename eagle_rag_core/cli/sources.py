@@ -59,13 +59,14 @@ def run(start: Start, source: str) -> None:
     """Read one SOURCE now and wait for its jobs, also while it is paused."""
     from eagle_rag_core.cli.ingest.reporting import report
     from eagle_rag_core.cli.ingest.rounds import GivenSource, run_round
+    from eagle_rag_core.service.source_items import RunOptions
 
     with start.app() as app:
         logging.getLogger("eagle_rag_core.jobs").setLevel(logging.ERROR)
         info = app.services().sources.find(COMMAND_LINE, source)
         app.work()
         given = GivenSource(info.spec.uri, info.spec, every=info.every)
-        done = run_round(app, [given], stop=threading.Event())
+        done = run_round(app, [given], RunOptions(), stop=threading.Event())
         report(done, as_json=False, dry=False)
     if done.failed:
         sys.exit(1)

@@ -46,6 +46,11 @@ class ReindexService:
         self._pipeline = pipeline
         self._wake = wake
 
+    @property
+    def fingerprint(self) -> str:
+        """Of the pipeline that documents are made anew with."""
+        return self._pipeline.fingerprint
+
     def stale(self, caller: Caller, kb_name: str = "") -> int:
         """How many documents another pipeline made.
 

@@ -48,11 +48,13 @@ class RunOptions:
     :param dry: look and tell, but change nothing.
     :param kept: note the source and its items; a run that is not kept knows nothing of others.
     :param retry_failed: submit again what failed although neither it nor the pipeline changed.
+    :param priority: of the jobs; None for that of many at once, or of one.
     """
 
     dry: bool = False
     kept: bool = True
     retry_failed: bool = True
+    priority: JobPriority | None = None
 
 
 class ItemHandler:
@@ -139,8 +141,10 @@ class ItemHandler:
 
     def _patiently(self, request: IngestRequest) -> Job:
         """Submit, waiting while the queue is full."""
-        bulk = self._spec.kind is not SourceKind.SINGLE
-        priority = JobPriority.LOW if bulk else JobPriority.NORMAL
+        priority = self._options.priority
+        if priority is None:
+            bulk = self._spec.kind is not SourceKind.SINGLE
+            priority = JobPriority.LOW if bulk else JobPriority.NORMAL
         while True:
             try:
                 return self._parts.ingest.submit(self._caller, request, priority=priority)

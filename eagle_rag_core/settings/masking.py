@@ -12,7 +12,7 @@ from pydantic import BaseModel, SecretStr
 
 MASK: Final = "********"
 #: Options of packs say nothing about which of them are secret but by their names.
-_SECRET_WORDS: Final = "secret|password|passwd|token|api_?key|private_?key|credential"
+_SECRET_WORDS: Final = "secret|password|passwd|token|(api|private|access)_?key|credentials?"
 _SECRET_NAME: Final = re.compile(rf"({_SECRET_WORDS})(_hash)?$")
 _SECRET_IN_JSON: Final = re.compile(rf'({_SECRET_WORDS})(_hash)?"\s*:')
 _PASSWORD: Final = re.compile(r"(?<=://)([^/@:\s]*):[^/\s]*(?=@)|(?<=[?&]password)(=)[^&\s]*")

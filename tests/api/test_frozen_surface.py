@@ -378,7 +378,10 @@ def test_what_is_put_beside_resources_is_not_served(app: EagleApp, components: l
 
 
 def test_an_untouched_server_lists_and_answers(untouched: Seen) -> None:
-    assert (untouched.names, untouched.calls[VICTIM]) == (CORE, (False, {"items": [], "next_cursor": ""}))
+    assert (untouched.names, untouched.calls[VICTIM]) == (
+        CORE,
+        (False, {"items": [], "next_cursor": ""}),
+    )
 
 
 def test_a_call_of_an_unknown_tool_is_recorded(app: EagleApp) -> None:

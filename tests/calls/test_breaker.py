@@ -154,6 +154,24 @@ def test_a_lost_probe_is_replaced_when_its_lease_ends(
     assert circuit.state is OPEN
 
 
+def test_a_call_that_waited_is_confirmed_unless_the_circuit_opened(
+    circuit: CircuitBreaker, clock: Clock
+) -> None:
+    early = circuit.enter(LEASE)
+    call(circuit, FAILURE, FAILURE)
+    circuit.confirm(early)
+    call(circuit, FAILURE)
+    for _ in range(2):
+        with pytest.raises(Refusal):
+            circuit.confirm(early)
+        clock.now += 10  # half open, it is still not the probe
+    probe = circuit.enter(LEASE)
+    circuit.confirm(probe)
+    assert (early.probe, probe.probe) == (False, True)
+    circuit.leave(probe, SUCCESS)
+    circuit.confirm(early)
+
+
 def test_calls_from_before_it_opened_do_not_count_afterwards(
     circuit: CircuitBreaker, clock: Clock
 ) -> None:

@@ -44,7 +44,16 @@ _ROW_COPY = (
     "INSERT INTO vector_rows SELECT namespace, collection, 'node', 'f0', document_id, kb_name, "
     "dense, tokens FROM vector_rows LIMIT 1"
 )
+_LOSE_VERSIONS = sql("PRAGMA defer_foreign_keys = 1", "DELETE FROM versions")
 REPAIRED = {
+    "all versions lost": ("catalog.documents", _LOSE_VERSIONS),
+    "one version lost": (
+        "catalog.documents",
+        sql(
+            "PRAGMA defer_foreign_keys = 1",
+            "DELETE FROM versions WHERE version_id = (SELECT min(version_id) FROM versions)",
+        ),
+    ),
     "a version nobody sees": ("catalog.versions", sql(_VERSION_COPY)),
     "a lost section": ("catalog.sections", sql("DELETE FROM sections WHERE ordinal = 1")),
     "the last section lost": ("catalog.sections", sql("DELETE FROM sections WHERE ordinal = 2")),
@@ -91,11 +100,15 @@ def _run_jobs(life: Life) -> None:
         time.sleep(0.01)
 
 
+def lose_text_and_original(life: Life, document_id: str) -> None:
+    _LOSE_VERSIONS(life, document_id)
+    for path in (life.home / "blobs").rglob("*"):
+        if path.is_file():
+            path.unlink()
+
+
 REPORTED = {
-    "a lost text": (
-        "catalog.documents",
-        sql("PRAGMA defer_foreign_keys = 1", "DELETE FROM versions"),
-    ),
+    "a lost text": ("catalog.documents", lose_text_and_original),
     "no collection": ("vectors.collections", sql("UPDATE vector_collections SET active = 0")),
     "no knowledge base": ("catalog.kbs", sql("DELETE FROM kbs")),
 }

@@ -71,8 +71,8 @@ def test_a_document_deleted_while_it_is_made_anew_stays_deleted(
     job = life.services.ingest.submit(COMMAND_LINE, IngestRequest(str(path)))
     assert at_work.wait(20)
     assert life.services.documents.delete(COMMAND_LINE, document_id)
-    assert life.ends([job.job_id]) == ["cancelled"]
     go_on.set()
+    assert life.ends([job.job_id]) == ["cancelled"]
     monkeypatch.undo()
     life.add(tmp_path / "b.md", "Wait for the worker.")
     assert life.search("OTTERS") == []

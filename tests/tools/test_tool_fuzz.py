@@ -153,8 +153,7 @@ def attack(target: Target, tool: str, calls: int) -> None:
 
     run()
     assert codes.total() >= calls
-    assert codes["ok"] > calls // 20, codes
-    assert codes.total() - codes["ok"] > calls // 20, codes
+    assert 0 < codes["ok"] < calls, codes
 
 
 @pytest.mark.parametrize(("deployment", "tool"), TOOLS, ids=[tool for _, tool in TOOLS])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -32,13 +33,11 @@ class Written:
     secrets: tuple[str, ...] = ()
 
 
-def to_start(
-    client: Client, start: Start, environ: Mapping[str, str], *, python: Path
-) -> Written:
+def to_start(client: Client, start: Start, environ: Mapping[str, str], *, python: Path) -> Written:
     """The entry by which a client starts this deployment and speaks to it over stdio.
 
     Clients run it in a folder and with an environment of their own. So every path is absolute,
-    variables that count are repeated, and ``-P`` keeps modules of that folder out.
+    variables that count are repeated, and Python is told not to import from that folder.
 
     :param python: interpreter that has this package.
     :raises ConfigError: the deployment's settings cannot be used.
@@ -56,10 +55,9 @@ def to_start(
         flags.append("--no-packs")
     entry: Entry = {"type": "stdio"} if client.typed else {}
     entry["command"] = str(python)
-    entry["args"] = ["-P", "-m", "eagle_rag_core.cli.main", "mcp", "--stdio", *flags]
+    entry["args"] = ["-m", "eagle_rag_core.cli.main", "mcp", "--stdio", *flags]
     repeated, secrets = _variables(environ)
-    if repeated:
-        entry["env"] = repeated
+    entry["env"] = {**_of_python(environ), **repeated}
     return Written(entry, secrets)
 
 
@@ -118,3 +116,10 @@ def _variables(environ: Mapping[str, str]) -> tuple[dict[str, str], tuple[str, .
         else:
             repeated[name] = environ[name]
     return repeated, tuple(secrets)
+
+
+def _of_python(environ: Mapping[str, str]) -> dict[str, str]:
+    """What makes the interpreter, and those that it starts, find the modules that this one has."""
+    path = [str(Path(part).absolute()) for part in environ.get("PYTHONPATH", "").split(os.pathsep)]
+    known = {"PYTHONPATH": os.pathsep.join(path)} if environ.get("PYTHONPATH") else {}
+    return {"PYTHONSAFEPATH": "1", **known}

@@ -17,11 +17,13 @@ from eagle_rag_core.bootstrap import Start
 from eagle_rag_core.cli.options import common_options
 from eagle_rag_core.errors import EagleError
 from eagle_rag_core.settings.durations import seconds
+from eagle_rag_core.types import JobPriority
 
 if TYPE_CHECKING:
     from eagle_rag_core.app import EagleApp
     from eagle_rag_core.cli.ingest.rounds import GivenSource, Round
     from eagle_rag_core.ingest.sources.naming import SourceWish
+    from eagle_rag_core.service.source_items import RunOptions
 
 
 class _Seconds(click.ParamType[float]):
@@ -58,6 +60,11 @@ class _Again:
 @click.option("--tag", "tags", multiple=True, help="Tag of the documents; repeatable.")
 @click.option("--source-type", default="", help="Free-form hint, e.g. policy.")
 @click.option("--title", default="", help="Title, for a single source.")
+@click.option(
+    "--priority",
+    type=click.Choice([priority.name.lower() for priority in JobPriority]),
+    help="Of the jobs; by default low, and normal for a source that is no folder or site.",
+)
 @click.option("--include", multiple=True, metavar="PATTERN", help="Only these; repeatable.")
 @click.option("--exclude", multiple=True, metavar="PATTERN", help="Not these; repeatable.")
 @click.option("--crawl", type=click.IntRange(1, 20), help="Follow links of URLs so far.")
@@ -79,6 +86,7 @@ def ingest(
     tags: Sequence[str],
     source_type: str,
     title: str,
+    priority: str | None,
     include: Sequence[str],
     exclude: Sequence[str],
     crawl: int | None,
@@ -98,6 +106,7 @@ def ingest(
     With --watch, what disappears from a folder is deleted.
     """
     from eagle_rag_core.ingest.sources.naming import SourceWish
+    from eagle_rag_core.service.source_items import RunOptions
 
     if not sources and not sitemaps:
         raise click.UsageError("Name a source: a file, a folder, a URL, s3://…, or --sitemap.")
@@ -127,7 +136,10 @@ def ingest(
         given, refused = _sources(app, wishes, again)
         if not dry_run:
             app.work()
-        failed = _rounds(app, given, refused, again, dry_run, manifest, as_json)
+        options = RunOptions(
+            dry=dry_run, priority=JobPriority[priority.upper()] if priority else None
+        )
+        failed = _rounds(app, given, refused, again, options, manifest, as_json)
     if failed:
         sys.exit(1)
 
@@ -165,7 +177,7 @@ def _rounds(
     given: Sequence[GivenSource],
     refused: Sequence[tuple[str, EagleError]],
     again: _Again,
-    dry_run: bool,
+    options: RunOptions,
     manifest: Path | None,
     as_json: bool,
 ) -> bool:
@@ -180,11 +192,16 @@ def _rounds(
     done: Round | None = None
     for number, batch in enumerate(_batches(given, again, stop)):
         done = run_round(
-            app, batch, stop=stop, dry=dry_run, first=not number, again=bool(again), quiet=as_json
+            app,
+            batch,
+            replace(options, retry_failed=not number),
+            stop=stop,
+            again=bool(again),
+            quiet=as_json,
         )
         if not number:
             done.refused.extend(refused)
-        report(done, as_json=as_json, dry=dry_run)
+        report(done, as_json=as_json, dry=options.dry, name_skipped=not number)
         if manifest is not None:
             write_manifest(done, manifest)
     return done is not None and done.failed and not again

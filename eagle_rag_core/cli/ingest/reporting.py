@@ -20,11 +20,16 @@ from eagle_rag_core.ingest.sources.items import SourceKind
 from eagle_rag_core.service.source_report import ItemOutcome, ItemStatus
 from eagle_rag_core.types import Job, JobStatus
 
+#: So many items that were left out are named.
+_NAMED = 20
 _WOULD = (ItemStatus.ADDED, ItemStatus.CHANGED, ItemStatus.DELETED, ItemStatus.KEPT)
 
 
-def report(done: Round, *, as_json: bool, dry: bool) -> None:
-    """Print what was done, failures to stderr."""
+def report(done: Round, *, as_json: bool, dry: bool, name_skipped: bool = True) -> None:
+    """Print what was done; failures, and what was left out, to stderr.
+
+    :param name_skipped: name what was left out; it is counted anyway.
+    """
     if as_json:
         click.echo(json.dumps(_json(done, dry), ensure_ascii=False, indent=2))
     for name, error in done.refused:
@@ -33,6 +38,8 @@ def report(done: Round, *, as_json: bool, dry: bool) -> None:
         if outcome.status is ItemStatus.REFUSED:
             name = printable(_name(given, outcome))
             click.echo(f"refused  {name}: [{outcome.code}] {outcome.reason}", err=True)
+    for line in _skipped(done) if name_skipped else ():
+        click.echo(line, err=True)
     for job in done.failed_jobs:
         click.echo(f"{job.status}  {job.source_uri}: [{job.error_code}] {job.error}", err=True)
     if done.stopped is not None:
@@ -160,6 +167,20 @@ def _summary(done: Round) -> str:
         "unfinished": len(done.unfinished),
     }
     return ", ".join([*parts, *(f"{n} {what}" for what, n in more.items() if n)]) + "."
+
+
+def _skipped(done: Round) -> Iterator[str]:
+    """What was left out, by name as far as that can be read, and why."""
+    found = []
+    for given, outcome in done.outcomes():
+        if outcome.status is ItemStatus.SKIPPED:
+            found.append((_name(given, outcome), outcome.reason))
+        elif outcome.job is not None and outcome.job.job_id in done.unreadable:
+            found.append((_name(given, outcome), done.jobs[outcome.job.job_id].error))
+    for name, reason in found[:_NAMED]:
+        yield f"skipped  {printable(name)}: {reason}"
+    if len(found) > _NAMED:
+        yield f"skipped  {len(found) - _NAMED} more; --manifest FILE lists all."
 
 
 def _name(given: GivenSource, outcome: ItemOutcome) -> str:

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from eagle_rag_core.errors import EagleError, ErrorCode, FetchError, StorageError
@@ -101,22 +101,20 @@ class Round:
 def run_round(
     app: EagleApp,
     sources: Sequence[GivenSource],
+    options: RunOptions,
     *,
     stop: threading.Event,
-    dry: bool = False,
-    first: bool = True,
     again: bool = False,
     quiet: bool = False,
 ) -> Round:
     """Read sources one after another, then wait for their jobs.
 
-    :param dry: change nothing.
-    :param first: what failed before is tried once more.
+    :param options: of all of them; whether what a source holds is noted is for itself to say.
     :param again: it is not the last round, so an empty folder may be filled later.
     :param quiet: show no progress.
     """
     done = Round()
-    with _progress(quiet or dry) as show:
+    with _progress(quiet or options.dry) as show:
 
         def observe(outcome: ItemOutcome) -> None:
             if outcome.job is not None:
@@ -124,12 +122,11 @@ def run_round(
                 show(len(done.jobs), 0, ())
 
         for given in sources:
-            options = RunOptions(dry=dry, kept=given.kept, retry_failed=first)
             try:
                 report = app.services().sources.run(
                     COMMAND_LINE,
                     given.spec,
-                    options,
+                    replace(options, kept=given.kept),
                     every=given.every,
                     stop=stop,
                     observe=observe,

@@ -9,7 +9,7 @@ from sqlalchemy import delete, func, or_, select, text
 from eagle_rag_core.catalog import ids
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.catalog.schema import chunks, documents, kbs, pack_records, sections, versions
-from eagle_rag_core.service.audit.findings import Finding, Level, ingest_again
+from eagle_rag_core.service.audit.findings import Finding, Level
 from eagle_rag_core.service.kbs import KbService
 
 #: Problems of a damaged file that are listed.
@@ -62,43 +62,27 @@ def unseen_versions(catalog: Catalog) -> Iterator[Finding]:
 
 
 def broken_documents(catalog: Catalog, remake: Callable[[str], object]) -> Iterator[Finding]:
-    """Documents whose version or passages are not what they say."""
+    """Documents whose passages are not those that they had."""
     passages = (
         select(func.count())
         .where(chunks.c.version_id == documents.c.visible_version)
         .scalar_subquery()
     )
     query = (
-        select(
-            documents.c.document_id,
-            documents.c.source_uri,
-            documents.c.kb_name,
-            versions.c.version_id,
-        )
-        .outerjoin(versions, versions.c.version_id == documents.c.visible_version)
-        .where(
-            documents.c.namespace == catalog.namespace,
-            or_(versions.c.version_id.is_(None), documents.c.chunks != passages),
-        )
+        select(documents.c.document_id)
+        .join(versions, versions.c.version_id == documents.c.visible_version)
+        .where(documents.c.namespace == catalog.namespace, documents.c.chunks != passages)
         .order_by(documents.c.document_id)
     )
     with catalog.read() as conn:
-        found = conn.execute(query).all()
-    for document_id, uri, kb_name, version_id in found:
-        if version_id is None:
-            yield Finding(
-                "catalog.documents",
-                document_id,
-                "The text of this document is missing.",
-                remedy=ingest_again(uri, kb_name),
-            )
-        else:
-            yield Finding(
-                "catalog.documents",
-                document_id,
-                "Passages of this document are missing.",
-                repair=_calling(remake, document_id),
-            )
+        found = conn.scalars(query).all()
+    for document_id in found:
+        yield Finding(
+            "catalog.documents",
+            document_id,
+            "Passages of this document are missing.",
+            repair=_calling(remake, document_id),
+        )
 
 
 def lost_sections(catalog: Catalog, remake: Callable[[str], object]) -> Iterator[Finding]:

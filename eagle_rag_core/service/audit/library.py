@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from eagle_rag_core.blobs.store import BlobStore
 from eagle_rag_core.catalog.engine import Catalog
@@ -14,6 +15,7 @@ from eagle_rag_core.service.audit import jobs as of_jobs
 from eagle_rag_core.service.audit import originals as of_originals
 from eagle_rag_core.service.audit import vectors as of_vectors
 from eagle_rag_core.service.audit.findings import Check
+from eagle_rag_core.service.audit.lost_versions import lost_versions
 from eagle_rag_core.service.embedder_change import EmbedderChange
 from eagle_rag_core.service.kbs import KbService
 from eagle_rag_core.service.reindex import ReindexService
@@ -51,7 +53,13 @@ def library_checks(parts: AuditParts) -> Sequence[Check]:
         Check("catalog.deletions", lambda: of_catalog.unfinished_deletions(parts.kbs)),
         Check("catalog.kbs", lambda: of_catalog.homeless_documents(catalog)),
         Check("catalog.versions", lambda: of_catalog.unseen_versions(catalog)),
-        Check("catalog.documents", lambda: of_catalog.broken_documents(catalog, remake)),
+        Check(
+            "catalog.documents",
+            lambda: chain(
+                lost_versions(catalog, blobs, parts.reindex.fingerprint, remake),
+                of_catalog.broken_documents(catalog, remake),
+            ),
+        ),
         Check("catalog.sections", lambda: of_catalog.lost_sections(catalog, remake)),
         Check("records.orphans", lambda: of_catalog.stray_records(catalog)),
         Check(

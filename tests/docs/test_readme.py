@@ -183,18 +183,3 @@ def test_commands_and_targets_exist() -> None:
     assert phony
     assert targets
     assert targets <= set(phony[1].split())
-
-
-def test_commands_said_to_be_missing_are_missing() -> None:
-    from eagle_rag_core.cli.main import cli
-
-    text = README.read_text("utf-8").partition("## Not in this release")[2]
-    (sentence,) = re.findall(r"- The commands (.*?)\.\n", text, re.DOTALL)
-    named = re.findall(r"`([^`]+)`", sentence)
-    assert named
-    context = cli.make_context("eagle-rag", ["--help"], resilient_parsing=True)
-    for name in named:
-        group, _, inner = name.partition(" ")
-        command = cli.get_command(context, group)
-        commands = getattr(command, "commands", {})
-        assert command is None if not inner else inner not in commands, name

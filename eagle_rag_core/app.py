@@ -6,6 +6,7 @@ import logging
 import re
 import threading
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,9 @@ from eagle_rag_core.plugins.namespaces import CORE_DISTRIBUTION
 from eagle_rag_core.plugins.specs import tool_spec_of
 from eagle_rag_core.settings import Settings
 from eagle_rag_core.telemetry.call_log import CallLog
+from eagle_rag_core.telemetry.spans import call_spans
 from eagle_rag_core.tools.core import core_tools
+from eagle_rag_core.tools.illustrating import illustrate
 
 if TYPE_CHECKING:
     from eagle_rag_core.engine import Engine
@@ -58,10 +61,15 @@ class EagleApp:
         self._closed = False
         telemetry = settings.telemetry
         self._call_log = (
-            CallLog(settings.home / "audit.db", keep_days=telemetry.call_log_days)
+            CallLog(
+                settings.home / "audit.db",
+                keep_days=telemetry.call_log_days,
+                keep_mb=telemetry.call_log_mb,
+            )
             if telemetry.call_log
             else None
         )
+        self._spans = call_spans(settings)
         self._exposed = self._register_tools()
         private = [settings.home / name for name in _LIBRARY_FILES]
         cache = result_cache(settings)
@@ -72,7 +80,10 @@ class EagleApp:
             ready=self._ready_for_call,
             run=plugins.effect_guard(private).run if settings.plugins.enforce_effects else None,
             cached=CachedCalls(cache, self._library_state) if cache else None,
+            illustrate=partial(illustrate, self.services),
         )
+        if self._spans is not None:
+            self.pipeline.listen(self._spans.record)
 
     @classmethod
     def open(
@@ -178,6 +189,13 @@ class EagleApp:
             engine.close()
         if self._call_log is not None:
             self._call_log.close()
+        if self._spans is not None:
+            self._spans.close()
+
+    @property
+    def call_log(self) -> CallLog | None:
+        """The audit of calls; None where the settings want none."""
+        return self._call_log
 
     def tool_definitions(self) -> list[dict[str, Any]]:
         """The exposed tools with name, description and parameters."""
@@ -234,11 +252,14 @@ class EagleApp:
         return self.engine().state.of(caller, kb_name)
 
     def _register_tools(self) -> tuple[Any, ...]:
-        registry = self._plugins.registry
+        registry, models = self._plugins.registry, self.settings.models
         registry.extend(
             tool_spec_of(function, owner=CORE_DISTRIBUTION)
             for function in core_tools(
-                self.services, max_result_tokens=self.settings.mcp.max_result_tokens
+                self.services,
+                max_result_tokens=self.settings.mcp.max_result_tokens,
+                sees=models.image_embedder != "none",
+                reads_images=bool(models.llm.base_url) and models.llm.vision,
             )
         )
         registry.freeze()

@@ -18,6 +18,7 @@ from eagle_rag_core.jobs.workers import Workers
 from eagle_rag_core.models.embedders import ResolvedEmbedder
 from eagle_rag_core.models.llm import ChatModel
 from eagle_rag_core.retrieval.orchestrator import Orchestrator
+from eagle_rag_core.retrieval.visual import VisualRetriever
 from eagle_rag_core.service import Services
 from eagle_rag_core.service.health import PackHealth
 from eagle_rag_core.service.library_state import LibraryState
@@ -44,6 +45,7 @@ class Engine:
     store: VectorStore
     embedder: ResolvedEmbedder
     orchestrator: Orchestrator
+    visual: VisualRetriever
     services: Services
     queue: JobQueue
     worker: Workers
@@ -96,6 +98,7 @@ class Engine:
         self.worker.close(grace=_GRACE_SECONDS)
         self.refresher.close()
         self.orchestrator.close()
+        self.visual.close()
         self.packs.close()
         self.services.pages.close()
         self.readiness.close()

@@ -55,9 +55,22 @@ def _uris(folders: Iterable[Path]) -> Iterator[str]:
 
 
 def open_blobs(settings: Settings) -> BlobStore:
-    """The originals.
+    """The originals; that their store does not answer is logged.
 
     :raises ConfigError: ``blobs.url`` cannot be used.
+    """
+    blobs = blob_store(settings)
+    try:
+        blobs.check()
+    except StorageError as error:  # searches do without
+        _LOG.error("%s Until then nothing can be ingested.", error.message)
+    return blobs
+
+
+def blob_store(settings: Settings) -> BlobStore:
+    """Where the originals are kept; nothing is opened yet.
+
+    :raises ConfigError: ``blobs.url`` names no place.
     """
     wanted = settings.blobs
     access = S3Access(
@@ -67,12 +80,7 @@ def open_blobs(settings: Settings) -> BlobStore:
         secret_access_key=wanted.secret_access_key.get_secret_value(),
         timeout=wanted.timeout,
     )
-    blobs = BlobStore(wanted.url or settings.home / "blobs", access)
-    try:
-        blobs.check()
-    except StorageError as error:  # searches do without
-        _LOG.error("%s Until then nothing can be ingested.", error.message)
-    return blobs
+    return BlobStore(wanted.url or settings.home / "blobs", access)
 
 
 def vector_stores(

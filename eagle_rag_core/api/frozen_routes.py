@@ -19,6 +19,11 @@ class Routes:
         self._router = app.router
         self._routes = tuple(app.router.routes)
 
+    def fixed_paths(self) -> list[str]:
+        """The paths of routes without parameters."""
+        paths = (getattr(route, "path", "{") for route in self._routes)
+        return [path for path in paths if "{" not in path]
+
     def restore(self) -> None:
         """Put them back if they were added to, reordered or removed from."""
         routes = self._router.routes

@@ -23,6 +23,7 @@ from eagle_rag_core.api.refusals import Refused
 from eagle_rag_core.api.serving.masking import masked
 from eagle_rag_core.api.serving.progress import signs_of_life
 from eagle_rag_core.api.surface import FrozenTools
+from eagle_rag_core.api.tracing import traced_message
 from eagle_rag_core.calls.outcome import unexpected
 from eagle_rag_core.errors import PluginError
 
@@ -109,7 +110,7 @@ class FrozenServer(FastMCP[Any]):
         }
         protocol._request_handlers = MappingProxyType(handlers)
         protocol.cache_hints = MappingProxyType(_CACHE_HINTS)
-        protocol.middleware = (masked, *protocol.middleware)
+        protocol.middleware = (traced_message, masked, *protocol.middleware)
         self._frozen = True
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -14,9 +14,11 @@ from starlette.routing import Route
 from eagle_rag_core import __version__
 from eagle_rag_core.api.auth import AccessGuard, configure_mcp_auth
 from eagle_rag_core.api.auth.addresses import is_loopback
+from eagle_rag_core.api.auth.recording import RefusalRecorder
 from eagle_rag_core.api.frozen_routes import FrozenRoutes, Routes
 from eagle_rag_core.api.identity import mcp_caller
 from eagle_rag_core.api.mcp_server import build_server
+from eagle_rag_core.api.rest.metrics import metrics_of
 from eagle_rag_core.api.rest.mounting import add_rest
 from eagle_rag_core.api.serving.bodies import BodyLimits
 from eagle_rag_core.api.serving.browsers import check_pages, guard_against_pages
@@ -24,11 +26,13 @@ from eagle_rag_core.api.serving.draining import Draining
 from eagle_rag_core.api.serving.endpoint import McpEndpoint
 from eagle_rag_core.api.serving.running import bind, server_for
 from eagle_rag_core.api.serving.workers import check_workers, serve_with_workers
+from eagle_rag_core.api.tracing import Traced
 from eagle_rag_core.app import EagleApp
 from eagle_rag_core.bootstrap import Start, leave
 from eagle_rag_core.errors import ConfigError
 from eagle_rag_core.settings import Settings
 from eagle_rag_core.telemetry.logs import configure_logging
+from eagle_rag_core.telemetry.metrics import with_metrics
 
 _LOG = logging.getLogger(__name__)
 #: What a form with a file has besides the file.
@@ -41,6 +45,7 @@ def build_http_app(app: EagleApp, *, host: str) -> FastAPI:
     :param host: the address it will be bound to; decides which Host headers are honoured.
     """
     mcp = app.settings.mcp
+    metrics = metrics_of(app)
     authentication = configure_mcp_auth(app.settings)
     endpoint = McpEndpoint(build_server(app, identify=mcp_caller, face="mcp-http"), mcp)
 
@@ -71,15 +76,20 @@ def build_http_app(app: EagleApp, *, host: str) -> FastAPI:
         authentication=authentication,
         settings=app.settings,
         exposed=not is_loopback(host),
+        refused=RefusalRecorder(metrics, app.call_log),
     )
     guard_against_pages(api, app.settings, host)
     api.router.routes.append(
         Route(mcp.streamable_http_path, endpoint=endpoint, methods=endpoint.methods)
     )
-    add_rest(api, app)
+    add_rest(api, app, metrics)
     if authentication is not None:
         api.router.routes.extend(authentication.routes)
-    api.add_middleware(FrozenRoutes, frozen=[Routes(api)])
+    routes = Routes(api)
+    api.add_middleware(FrozenRoutes, frozen=[routes])
+    # Around everything else, so that nothing is answered uncounted and without its trace.
+    api.add_middleware(with_metrics, metrics=metrics, paths=routes.fixed_paths())
+    api.add_middleware(Traced)
     return api
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from fastmcp.tools import Tool, ToolResult
-from mcp_types import TextContent, ToolAnnotations
+from mcp_types import ImageContent, TextContent, ToolAnnotations
 
 from eagle_rag_core.calls.outcome import CallOutcome
 from eagle_rag_core.calls.pipeline import CallPipeline
@@ -75,7 +76,8 @@ def shown_output(schema: Schema) -> Schema:
 
 
 def to_tool_result(outcome: CallOutcome) -> ToolResult:
-    """The outcome as structured content and, the same, as a JSON text block.
+    """The outcome as structured content and, the same, as a JSON text block; pictures follow, each
+    behind a text block that says what it shows.
 
     A list is wrapped as ``{"result": […]}`` in the structured content, which must be an object.
     """
@@ -83,8 +85,15 @@ def to_tool_result(outcome: CallOutcome) -> ToolResult:
     listed = isinstance(payload, list)
     text = json.dumps(payload, ensure_ascii=False, separators=(",", ":"))
     return ToolResult(
-        content=[TextContent(type="text", text=text)],
+        content=[TextContent(type="text", text=text), *_illustrations(outcome)],
         structured_content={"result": payload} if listed else payload,
         meta={"fastmcp": {"wrap_result": True}} if listed else None,
         is_error=outcome.is_error,
     )
+
+
+def _illustrations(outcome: CallOutcome) -> Iterator[TextContent | ImageContent]:
+    for picture in outcome.pictures:
+        yield TextContent(type="text", text=picture.label)
+        data = base64.b64encode(picture.data).decode("ascii")
+        yield ImageContent(type="image", data=data, mime_type=picture.media_type)

@@ -9,7 +9,7 @@ from functools import partial
 from eagle_rag_core import __version__
 from eagle_rag_core.assembly.embedding import embedder_of_name, text_embedder, written_collection
 from eagle_rag_core.assembly.ingesting import Ingesting, ingesting
-from eagle_rag_core.assembly.searching import orchestrator
+from eagle_rag_core.assembly.searching import orchestrator, visual_retriever
 from eagle_rag_core.assembly.views import pack_views
 from eagle_rag_core.catalog import kbs
 from eagle_rag_core.catalog.engine import Catalog
@@ -20,7 +20,8 @@ from eagle_rag_core.ingest.parsers import ParserRegistry
 from eagle_rag_core.ingest.pipeline import PipelineParts
 from eagle_rag_core.ingest.sources.breaker import Breaker
 from eagle_rag_core.ingest.tiles.tiler import Tiler
-from eagle_rag_core.ingest.views import PackView, TextView
+from eagle_rag_core.ingest.views import IndexedView, TextView
+from eagle_rag_core.ingest.visual_view import VisualView
 from eagle_rag_core.jobs.periodic import Periodic
 from eagle_rag_core.jobs.workers import WorkersFactory
 from eagle_rag_core.models.embedders import ResolvedEmbedder
@@ -33,6 +34,7 @@ from eagle_rag_core.service.answer import AnswerService
 from eagle_rag_core.service.descriptions import DescriptionService
 from eagle_rag_core.service.documents import DocumentService
 from eagle_rag_core.service.drawing.pool import DrawingPool
+from eagle_rag_core.service.embedder_change import RefilledView
 from eagle_rag_core.service.files import FileService
 from eagle_rag_core.service.health import PackHealth
 from eagle_rag_core.service.jobs import JobService
@@ -48,6 +50,7 @@ from eagle_rag_core.service.source_parts import scheduled_sources, source_reader
 from eagle_rag_core.service.sources import SourceService
 from eagle_rag_core.service.upkeep import Upkeep, UpkeepParts, build_upkeep
 from eagle_rag_core.service.uploads import UploadService
+from eagle_rag_core.service.visual import VisualService
 from eagle_rag_core.settings import Settings
 from eagle_rag_core.storage import open_blobs, open_catalog, vector_stores
 from eagle_rag_core.types import Caller, Extensions
@@ -70,9 +73,11 @@ def build_engine(
         settings.allowed_roots[0].mkdir(mode=0o700, parents=True, exist_ok=True)
     _tell_other_namespaces(catalog)
     embedder = text_embedder(settings, catalog, extensions)
-    views = pack_views(settings, catalog, extensions, embedder.embedder)
+    packs = pack_views(settings, catalog, extensions, embedder.embedder)
+    views = (*packs, VisualView(catalog, embedder.embedder))
     rooms = _rooms(settings, extensions, catalog, embedder, views)
-    search = orchestrator(settings, catalog, rooms.store, embedder, extensions, views)
+    search = orchestrator(settings, catalog, rooms.store, embedder, extensions, packs)
+    seeing = visual_retriever(settings, catalog, rooms.store, embedder)
     llm = chat_model(settings.models.llm)
     taking_in = ingesting(
         settings, rooms, workers, refusal="" if embedder.can_ingest else embedder.notice
@@ -82,21 +87,23 @@ def build_engine(
     upkeep = _upkeep(settings, extensions, rooms, taking_in, knowledge_bases, embedder, views)
     sources = _sources(settings, rooms, taking_in, documents)
     relevance = Relevance(embedder.embedder.name)
-    answers = AnswerEngine(search, settings.query, relevance, llm)
+    answers = AnswerEngine(search, settings.query, relevance, llm, seeing)
+    pages = PageService(catalog, rooms.originals, DrawingPool())
     services = Services(
         ingest=taking_in.service,
         uploads=UploadService(taking_in.service, rooms.originals, settings.ingest.max_bytes),
         jobs=JobService(taking_in.queue),
         search=SearchService(catalog, search),
-        answer=AnswerService(catalog, answers),
+        answer=AnswerService(catalog, answers, pages),
         documents=documents,
         reading=ReadingService(catalog),
         descriptions=DescriptionService(catalog, upkeep.reindex.remake),
         files=FileService(catalog, rooms.originals),
-        pages=PageService(catalog, rooms.originals, DrawingPool()),
+        pages=pages,
         kbs=knowledge_bases,
         sources=sources,
         upkeep=upkeep,
+        visual=VisualService(catalog, seeing),
     )
 
     def keep_fresh() -> None:
@@ -109,6 +116,7 @@ def build_engine(
         store=rooms.store,
         embedder=embedder,
         orchestrator=search,
+        visual=seeing,
         services=services,
         queue=taking_in.queue,
         worker=taking_in.worker,
@@ -135,7 +143,7 @@ def _rooms(
     extensions: Extensions,
     catalog: Catalog,
     embedder: ResolvedEmbedder,
-    views: Sequence[PackView],
+    views: Sequence[IndexedView],
 ) -> PipelineParts:
     store = open_vector_store(settings, catalog)
     blobs = open_blobs(settings)
@@ -165,7 +173,7 @@ def _upkeep(
     taking_in: Ingesting,
     knowledge_bases: KbService,
     embedder: ResolvedEmbedder,
-    views: Sequence[PackView],
+    views: Sequence[RefilledView],
 ) -> Upkeep:
     parts = UpkeepParts(
         blobs=rooms.blobs,

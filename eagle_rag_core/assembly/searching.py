@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from functools import partial
 
 from eagle_rag_core.assembly.embedding import active_text
+from eagle_rag_core.catalog.collections import CollectionInfo, active_collection
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.errors import ConfigError
+from eagle_rag_core.ingest.visual_view import VISUAL
 from eagle_rag_core.models.embedders import ResolvedEmbedder
 from eagle_rag_core.models.rerankers import FASTEMBED, HTTP, core_reranker
 from eagle_rag_core.retrieval.legs import TextIndex
 from eagle_rag_core.retrieval.orchestrator import Orchestrator, RetrievalParts
 from eagle_rag_core.retrieval.view_legs import SearchedView, ViewIndex
+from eagle_rag_core.retrieval.visual import VisualParts, VisualRetriever
 from eagle_rag_core.settings import Settings
 from eagle_rag_core.settings.sections import ModelSettings
 from eagle_rag_core.settings.suggest import did_you_mean
@@ -48,6 +51,22 @@ def orchestrator(
             rerankers=_rerankers(settings.models, extensions),
         )
     )
+
+
+def visual_retriever(
+    settings: Settings, catalog: Catalog, store: VectorStore, resolved: ResolvedEmbedder
+) -> VisualRetriever:
+    """What finds regions of pages and pictures."""
+    in_process = not settings.milvus.uri and resolved.in_process
+    index = TextIndex(
+        store, partial(_active, catalog, VISUAL), resolved.embedder, in_process=in_process
+    )
+    return VisualRetriever(VisualParts(catalog, index, settings.retrieval))
+
+
+def _active(catalog: Catalog, kind: str) -> CollectionInfo | None:
+    with catalog.read() as conn:
+        return active_collection(conn, catalog.namespace, kind)
 
 
 def _rerankers(settings: ModelSettings, extensions: Extensions) -> tuple[Reranker, ...]:

@@ -17,6 +17,11 @@ class InFlight:
         self._count = 0
         self._waiting: list[Future[None]] = []
 
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return self._count
+
     @contextmanager
     def one(self) -> Iterator[None]:
         """Count a call for the length of a block."""

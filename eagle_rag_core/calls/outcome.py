@@ -11,6 +11,7 @@ from typing import Any
 from eagle_rag_core.calls.faults import is_transient
 from eagle_rag_core.errors import CallTimeout, EagleError, ErrorCode
 from eagle_rag_core.settings.suggest import did_you_mean
+from eagle_rag_core.types import Picture
 
 _LOG = logging.getLogger(__name__)
 
@@ -22,12 +23,14 @@ class CallOutcome:
     :param payload: the tool's own JSON result, or the error payload in the shape the tool's
         result has (an object, or a list of one object).
     :param code: ``ok`` or the stable error code.
+    :param pictures: that go with the result.
     """
 
     payload: Any
     code: str = "ok"
     retryable: bool = False
     retry_after_s: float = 0.0
+    pictures: tuple[Picture, ...] = ()
 
     @property
     def is_error(self) -> bool:

@@ -8,12 +8,13 @@ operation has a lane of its own, so that a hanging tool can never occupy the pro
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from eagle_rag_core.calls.budget import fit
-from eagle_rag_core.calls.caching import CachedCalls
+from eagle_rag_core.calls.caching import CACHED, CachedCalls
 from eagle_rag_core.calls.in_flight import InFlight
 from eagle_rag_core.calls.outcome import (
     CallOutcome,
@@ -29,9 +30,12 @@ from eagle_rag_core.mcp_resilience import Resilience, resilient_call
 from eagle_rag_core.plugins import ToolSpec
 from eagle_rag_core.plugins.namespaces import CORE
 from eagle_rag_core.settings import Settings
-from eagle_rag_core.telemetry.call_log import CallLog, CallRecord
-from eagle_rag_core.types import Caller, acting_for, taking_notes
+from eagle_rag_core.telemetry.call_log import CallLog
+from eagle_rag_core.telemetry.records import CallRecord, Recorder
+from eagle_rag_core.telemetry.tracing import current_trace, new_trace, tracing
+from eagle_rag_core.types import Caller, Picture, acting_for, current_notes, taking_notes
 
+_LOG = logging.getLogger(__name__)
 #: What the audit keeps of a call whose caller went away.
 _TAKEN_BACK = CallOutcome({}, code=ErrorCode.CANCELLED)
 
@@ -49,6 +53,8 @@ class CallPipeline:
         before each call.
     :param run: calls a tool's function with its arguments, or refuses to; by default it calls.
     :param cached: answers searches that were asked before; None asks anew every time.
+    :param illustrate: draws the pictures that go with the answer of a core tool whose caller says
+        ``include_images``. They are no part of the answer, so that it can be kept without them.
     """
 
     def __init__(
@@ -60,16 +66,27 @@ class CallPipeline:
         ready: Callable[[str], None] = lambda namespace: None,
         run: Callable[[ToolSpec, Mapping[str, Any]], Any] | None = None,
         cached: CachedCalls | None = None,
+        illustrate: Callable[[Any], tuple[Picture, ...]] = lambda payload: (),
     ) -> None:
         self.tools = dict(sorted(tools.items()))
         self.resilience = Resilience(settings)
         self._max_tokens = settings.mcp.max_result_tokens
-        self._call_log = call_log
+        self._recorders: tuple[Recorder, ...] = (call_log.record,) if call_log else ()
         self._ready = ready
         self._call_function = run or _call_function
         self._cached = cached
+        self._illustrate = illustrate
         self._in_flight = InFlight()
         self._closed = False
+
+    def listen(self, recorder: Recorder) -> None:
+        """Tell ``recorder`` of every call that ends from now on."""
+        self._recorders = (*self._recorders, recorder)
+
+    @property
+    def in_flight(self) -> int:
+        """Calls that are not answered yet."""
+        return self._in_flight.count
 
     async def call(
         self, tool: str, arguments: Mapping[str, Any], *, caller: Caller, face: str
@@ -127,14 +144,15 @@ class CallPipeline:
     ) -> CallOutcome:
         started = time.perf_counter()
         outcome = _TAKEN_BACK  # unless it ends otherwise
-        with self._in_flight.one(), taking_notes() as notes:
+        trace = current_trace() or new_trace()
+        with tracing(trace), self._in_flight.one(), taking_notes() as notes:
             try:
-                outcome = CallOutcome(await run())
+                outcome = CallOutcome(await run(), pictures=notes.pictures)
             except Exception as error:
                 outcome = failure(operation, error, as_list=as_list)
             finally:
                 took = time.perf_counter() - started
-                self._audit(operation, arguments, caller, face, outcome, took, notes.cache_hit)
+                self._tell(operation, arguments, caller, face, outcome, took, notes.cache_hit)
         return outcome
 
     def _work_of(self, spec: ToolSpec, arguments: Mapping[str, Any]) -> Work:
@@ -153,7 +171,10 @@ class CallPipeline:
         def compute() -> Any:
             return fit(spec.dump(self._call_function(spec, values)), self._max_tokens)
 
-        return self._cached.answer(spec.name, values, compute) if self._cached else compute()
+        payload = self._cached.answer(spec.name, values, compute) if self._cached else compute()
+        if spec.namespace == CORE and values.get("include_images"):
+            current_notes().pictures = self._illustrate(payload)
+        return payload
 
     async def _run(self, work: Work, caller: Caller, namespace: str) -> Any:
         if self._closed:
@@ -177,7 +198,7 @@ class CallPipeline:
         except BaseException as error:
             raise unexpected(work.operation, error) from error
 
-    def _audit(
+    def _tell(
         self,
         tool: str,
         arguments: Mapping[str, Any],
@@ -187,21 +208,32 @@ class CallPipeline:
         seconds: float,
         cache_hit: bool,
     ) -> None:
-        if self._call_log is None:
+        if not self._recorders:
             return
-        self._call_log.record(
-            CallRecord(
-                tool=tool[:128],
-                caller=caller.id,
-                face=face,
-                arguments=arguments,
-                outcome=outcome.code,
-                latency_ms=round(seconds * 1000, 3),
-                summary=_summary(outcome.payload),
-                cache_hit=cache_hit,
-                at=time.time(),
-            )
+        trace = current_trace()
+        assert trace is not None
+        may_be_cached = self._cached is not None and tool in CACHED
+        record = CallRecord(
+            tool=tool[:128],
+            caller=caller.id,
+            face=face,
+            arguments=arguments,
+            outcome=outcome.code,
+            latency_ms=round(seconds * 1000, 3),
+            summary=_summary(outcome.payload),
+            cache_hit=cache_hit,
+            at=round(time.time(), 6),
+            trace_id=trace.trace_id,
+            parent_id=trace.parent_id,
+            sampled=trace.sampled,
+            known=outcome.code != ErrorCode.TOOL_NOT_FOUND,
+            cached="hit" if cache_hit else "miss" if may_be_cached else "none",
         )
+        for recorder in self._recorders:
+            try:
+                recorder(record)
+            except Exception:  # whoever watches must not change what is answered
+                _LOG.exception("A recorder of calls failed")
 
 
 def _summary(payload: Any) -> str:

@@ -85,6 +85,12 @@ def version_tiles(conn: Connection, version_id: str) -> list[Tile]:
     return [_tile(row) for row in conn.execute(query)]
 
 
+def tiles_of_versions(conn: Connection, version_ids: Iterable[str]) -> list[Tile]:
+    """The tiles of versions."""
+    query = _TILES.where(any_of(tiles.c.version_id, version_ids))
+    return [_tile(row) for row in conn.execute(query)]
+
+
 def placed_tiles(
     conn: Connection, namespace: str, image_ids: Iterable[str]
 ) -> dict[str, PlacedTile]:

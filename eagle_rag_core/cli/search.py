@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
 from eagle_rag_core.bootstrap import Start
 from eagle_rag_core.cli.options import common_options
-from eagle_rag_core.types import COMMAND_LINE, ScopeRequest, Step
+from eagle_rag_core.cli.visual import search_visual, tell_troubles
+from eagle_rag_core.types import COMMAND_LINE, ScopeRequest
 
 
 @click.command()
@@ -17,9 +18,28 @@ from eagle_rag_core.types import COMMAND_LINE, ScopeRequest, Step
 @common_options
 @click.option("--kb", default="", help="Knowledge base; all when omitted.")
 @click.option("--top-k", default=5, show_default=True, type=click.IntRange(1, 100))
+@click.option("--visual", is_flag=True, help="Figures, tables and regions of pages instead.")
+@click.option(
+    "--save",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="With --visual: write what was found to this folder, as images.",
+)
 @click.option("--json", "as_json", is_flag=True, help="The result as core_retrieve_text gives it.")
-def search(start: Start, query: str, kb: str, top_k: int, as_json: bool) -> None:
+def search(
+    start: Start,
+    query: str,
+    kb: str,
+    top_k: int,
+    visual: bool,
+    save: Path | None,
+    as_json: bool,
+) -> None:
     """Find the passages that best match QUERY."""
+    if visual:
+        search_visual(start, query, kb, top_k, save, as_json)
+        return
+    if save is not None:
+        raise click.UsageError("--save writes images; add --visual.")
     from eagle_rag_core.tools.parameters import words
     from eagle_rag_core.tools.results import text_hit
 
@@ -30,7 +50,7 @@ def search(start: Start, query: str, kb: str, top_k: int, as_json: bool) -> None
     if as_json:
         click.echo(json.dumps([text_hit(hit) for hit in found.hits], ensure_ascii=False, indent=2))
         return
-    _tell_troubles(found.steps)
+    tell_troubles(found.steps)
     if not found.hits:
         click.echo("Nothing found.")
     for rank, hit in enumerate(found.hits, 1):
@@ -63,16 +83,9 @@ def query(start: Start, question: str, kb: str, mode: str, as_json: bool) -> Non
     if as_json:
         click.echo(json.dumps(query_result(answer), ensure_ascii=False, indent=2))
         return
-    _tell_troubles(answer.steps)
+    tell_troubles(answer.steps)
     click.echo(answer.answer)
     for source in answer.sources:
         page = f", page {source.page}" if source.page else ""
         place = f" · {source.path}" if source.path else ""
         click.echo(f"  [{source.n}] {source.title}{place}{page} ({source.document_id})")
-
-
-def _tell_troubles(steps: Sequence[Step]) -> None:
-    """Say on stderr what was left out, and why."""
-    for step in steps:
-        if step.status != "ok":
-            click.echo(f"({step.name} {step.status}: {step.detail})", err=True)

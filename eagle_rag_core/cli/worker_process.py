@@ -99,8 +99,9 @@ def _work(hello: m.Hello, reporter: Reporter) -> None:
     from eagle_rag_core.telemetry.logs import configure_logging
 
     settings = loads(hello.settings)
+    no_calls = {"call_log": False, "otlp_endpoint": ""}
     settings = settings.model_copy(
-        update={"telemetry": settings.telemetry.model_copy(update={"call_log": False})}
+        update={"telemetry": settings.telemetry.model_copy(update=no_calls)}
     )
     configure_logging(settings)
 

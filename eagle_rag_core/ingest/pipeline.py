@@ -320,7 +320,7 @@ def job_fingerprint(pipeline: str, collection: str) -> str:
 
 
 def _fingerprint(parts: PipelineParts) -> str:
-    """Identity of everything that turns a source into chunks, tiles and tokens, but the
+    """Identity of everything that turns a source into chunks, tiles and tokens, but the text
     embedder."""
     identity = repr(
         (
@@ -330,6 +330,7 @@ def _fingerprint(parts: PipelineParts) -> str:
             ANALYZER_VERSION,
             [(pack, enricher.name, enricher.version) for pack, enricher in parts.enrichers],
             sorted(parts.pack_versions),
+            [(view.kind, view.recipe) for view in parts.views if view.recipe],
         )
     )
     return hashlib.sha256(identity.encode()).hexdigest()[:32]

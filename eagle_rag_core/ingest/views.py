@@ -77,6 +77,11 @@ class IndexedView(Protocol):
     def kind(self) -> str:
         """Of its collections, of which the active one is written."""
 
+    @property
+    def recipe(self) -> str:
+        """Changes when the rows of the same version do; part of the pipeline's fingerprint. ""
+        for rows that follow from what is in there already."""
+
     def contribution(self, made: MadeVersion) -> Contribution | None:
         """What a version contributes; None when that is nothing.
 
@@ -95,6 +100,7 @@ class TextView:
     collection: Collection
     embedder: TextEmbedder
     kind: str = TEXT
+    recipe: str = ""
 
     def contribution(self, made: MadeVersion) -> Contribution:
         chunks = made.draft.chunks
@@ -119,6 +125,8 @@ class PackView:
 
     :param create: makes the embedder that the view names; called until that succeeds.
     """
+
+    recipe = ""
 
     def __init__(
         self, view: CollectionView, catalog: Catalog, create: Callable[[], TextEmbedder]
@@ -174,9 +182,12 @@ class PackView:
             ) from error
 
     def _collection(self, embedder: TextEmbedder) -> Collection:
-        with self._catalog.read() as conn:
-            active = collections.active_collection(conn, self._catalog.namespace, self.kind)
-        info = active or self._created(embedder)
+        if not embedder.dim:
+            raise ConfigError(
+                f"The collection {self.name!r} names the embedder {embedder.name}, which makes no "
+                "vectors; this is a fault of its pack."
+            )
+        info = collection_in_use(self._catalog, self.kind, embedder)
         if info.fingerprint != embedder.fingerprint:
             raise ModelError(
                 f"The collection {self.name!r} was built with the embedder {info.embedder}; its "
@@ -186,19 +197,20 @@ class PackView:
             )
         return as_collection(info)
 
-    def _created(self, embedder: TextEmbedder) -> CollectionInfo:
-        dim = embedder.dim  # may ask a server: not inside the transaction
-        if not dim:
-            raise ConfigError(
-                f"The collection {self.name!r} names the embedder {embedder.name}, which makes no "
-                "vectors; this is a fault of its pack."
-            )
-        with self._catalog.write() as tx:
-            return collections.ensure_collection(
-                tx,
-                self._catalog.namespace,
-                kind=self.kind,
-                embedder=embedder.name,
-                fingerprint=embedder.fingerprint,
-                dim=dim,
-            )
+
+def collection_in_use(catalog: Catalog, kind: str, embedder: TextEmbedder) -> CollectionInfo:
+    """The active collection of a kind; one of ``embedder`` where there was none yet."""
+    with catalog.read() as conn:
+        active = collections.active_collection(conn, catalog.namespace, kind)
+    if active is not None:
+        return active
+    dim = embedder.dim  # may ask a server: not inside the transaction
+    with catalog.write() as tx:
+        return collections.ensure_collection(
+            tx,
+            catalog.namespace,
+            kind=kind,
+            embedder=embedder.name,
+            fingerprint=embedder.fingerprint,
+            dim=dim,
+        )

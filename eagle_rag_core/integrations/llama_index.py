@@ -17,7 +17,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.core.vector_stores.types import MetadataFilters
 
 from eagle_rag_core.app import EagleApp
-from eagle_rag_core.errors import EagleError, ErrorCode, InvalidArgument
+from eagle_rag_core.errors import InvalidArgument
 from eagle_rag_core.integrations.llama_index_filters import conditions_of
 from eagle_rag_core.integrations.llama_index_nodes import node_of_hit, node_of_region, response_of
 from eagle_rag_core.query.router import MODES, VISUAL
@@ -65,14 +65,10 @@ class _EagleRetriever(BaseRetriever):
         return [NodeWithScore(node=node_of_hit(hit), score=hit.score) for hit in found.hits]
 
     def _regions(self, query: str) -> list[NodeWithScore]:
-        visual = self._app.services().visual
-        if visual is None:
-            raise EagleError(
-                "This deployment has no visual index; retrieve passages of text instead.",
-                code=ErrorCode.MODE_UNAVAILABLE,
-            )
-        found = visual.search(self._caller, query, top_k=self._top_k, request=self._scope)
-        return [NodeWithScore(node=node_of_region(hit), score=hit.score) for hit in found]
+        found = self._app.services().visual.search(
+            self._caller, query, top_k=self._top_k, request=self._scope
+        )
+        return [NodeWithScore(node=node_of_region(hit), score=hit.score) for hit in found.hits]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return await asyncio.to_thread(self._retrieve, query_bundle)
@@ -86,8 +82,7 @@ class KnowhereGraphRetriever(_EagleRetriever):
 
 
 class PixelRAGVisualRetriever(_EagleRetriever):
-    """Regions of pages and pictures, best first. Retrieving raises an ``EagleError`` with the code
-    ``mode_unavailable`` where there is no visual index."""
+    """Regions of pages and pictures, best first."""
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return self._regions(query_bundle.query_str)
@@ -96,8 +91,7 @@ class PixelRAGVisualRetriever(_EagleRetriever):
 class RetrieverOrchestrator(_EagleRetriever):
     """Passages and regions of pages in one ranking, fused by rank.
 
-    :param mode: ``text``, ``visual``, or ``auto`` and ``hybrid`` for both, as far as the
-        deployment has a visual index.
+    :param mode: ``text``, ``visual``, or ``auto`` and ``hybrid`` for both.
     :raises InvalidArgument: there is no such mode, or filters that cannot be applied.
     """
 
@@ -129,7 +123,7 @@ class RetrieverOrchestrator(_EagleRetriever):
         if self._mode == VISUAL:
             return self._regions(query)
         passages = self._passages(query)
-        if self._mode == "text" or self._app.services().visual is None:
+        if self._mode == "text":
             return passages
         return _fused(passages, self._regions(query))[: self._top_k]
 

@@ -30,6 +30,11 @@ class ChatModel:
             timeout=settings.timeout,
         )
 
+    @property
+    def reads_images(self) -> bool:
+        """Whether messages may have images in them."""
+        return self._settings.vision
+
     def complete(self, prompt: str) -> str:
         """The answer to one message of a user.
 

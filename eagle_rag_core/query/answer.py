@@ -17,6 +17,9 @@ class Source:
     :param page: page the quote starts on, 0 where the format has no pages.
     :param quote: exactly the document's text from ``start`` to ``end``.
     :param score: score of the passage, comparable within this answer only.
+    :param image_id: of the region of a page, or picture, that was quoted; then ``start`` and
+        ``end`` are 0. "" for a passage.
+    :param position: of that region, ``x0,y0,x1,y1`` in shares of the page.
     """
 
     n: int
@@ -31,13 +34,15 @@ class Source:
     end: int
     quote: str
     score: float
+    image_id: str = ""
+    position: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
     """How a query was answered.
 
-    :param mode: the evidence used: ``text``.
+    :param mode: the evidence used: ``text``, ``visual`` or ``hybrid``.
     :param synthesis: ``extractive``: the answer quotes the documents word for word;
         ``generated``: a language model wrote it, and the sources support it.
     """

@@ -9,11 +9,14 @@ from dataclasses import replace
 from eagle_rag_core.models.llm import ChatModel
 from eagle_rag_core.query.answer import Answer, Route, Source
 from eagle_rag_core.query.citations import cite
+from eagle_rag_core.query.evidence import Evidence, EvidenceFinder, Show
 from eagle_rag_core.query.extractive import best_sentences
 from eagle_rag_core.query.generation import Generated, Listener, generate
 from eagle_rag_core.query.relevance import Relevance
-from eagle_rag_core.query.router import choose_route
-from eagle_rag_core.retrieval.orchestrator import Orchestrator, SearchOutcome
+from eagle_rag_core.query.router import Decision, choose_route
+from eagle_rag_core.query.seeing import Pictures, shown_to
+from eagle_rag_core.retrieval.orchestrator import Orchestrator
+from eagle_rag_core.retrieval.visual import VisualRetriever
 from eagle_rag_core.settings.sections import QuerySettings
 from eagle_rag_core.types import Scope, Step
 
@@ -27,9 +30,20 @@ def _nobody(_: str | Source) -> None:
     """Nobody listens while the answer is made."""
 
 
+def _nothing(_: str) -> bytes:
+    """There is no picture to show."""
+    return b""
+
+
+def _locating(evidence: Evidence, listener: Listener) -> Listener:
+    """A listener that gets citations of regions with their places."""
+    return lambda piece: listener(piece if isinstance(piece, str) else evidence.located(piece))
+
+
 class AnswerEngine:
     """Answers questions from the documents. Safe to use from any thread.
 
+    :param visual: finds regions of pages; None without a visual index.
     :param relevance: decides whether there is anything to answer from.
     :param model: writes the answers; without one they quote.
     """
@@ -40,8 +54,9 @@ class AnswerEngine:
         settings: QuerySettings,
         relevance: Relevance,
         model: ChatModel | None = None,
+        visual: VisualRetriever | None = None,
     ) -> None:
-        self._orchestrator = orchestrator
+        self._finder = EvidenceFinder(orchestrator, visual)
         self._settings = settings
         self._relevance = relevance
         self._model = model
@@ -54,6 +69,8 @@ class AnswerEngine:
         *,
         deadline: float = math.inf,
         listener: Listener = _nobody,
+        image: bytes = b"",
+        show: Show = _nothing,
     ) -> Answer:
         """Answer ``query`` from the best passages inside ``scope``, with citations.
 
@@ -63,41 +80,64 @@ class AnswerEngine:
         :param mode: ``auto``, ``text``, ``visual`` or ``hybrid``.
         :param deadline: when to give up, in :func:`time.monotonic` time.
         :param listener: gets pieces of the answer and its sources as soon as they are certain.
+        :param image: a picture that the question is about, checked.
+        :param show: draws regions for a model that reads images.
         :raises InvalidArgument: an empty query or an unknown mode.
         :raises EagleError: the mode is not available here, or the search failed altogether.
         """
-        decision = choose_route(mode)
-        outcome = self._orchestrator.search(
-            query, scope, self._settings.evidence, deadline=deadline
+        decision = choose_route(mode, query, seeing=self._finder.seeing)
+        if image and mode == "auto":
+            decision = Decision(Route("hybrid", "A picture came with the question."))
+        evidence = self._finder.find(
+            decision.route.mode, query, scope, self._settings.evidence, deadline, image
         )
+        outcome = evidence.found
+        listener = _locating(evidence, listener)
         steps = (*outcome.steps, *decision.skipped)
         if scope.empty or not self._relevance.holds(query, outcome):
             text = _NOTHING_TO_SEARCH if scope.empty else _NOTHING_RELEVANT
             listener(text)
             return Answer(text, (), decision.route, (*steps, Step("extract", "ok")))
         if self._model is not None:
-            written = self._generate(self._model, query, outcome, listener)
+            pictures = shown_to(self._model, evidence, show, image)
+            written = self._generate(self._model, query, evidence, pictures, listener)
             steps = (*steps, written.step)
             if written.text or not written.found:
                 route = replace(decision.route, synthesis="generated")
-                return Answer(written.text or _NOTHING_RELEVANT, written.sources, route, steps)
-        text, sources, step = self._extract(outcome, listener)
+                sources = tuple(map(evidence.located, written.sources))
+                return Answer(written.text or _NOTHING_RELEVANT, sources, route, steps)
+        text, sources, step = self._extract(evidence, listener)
         return Answer(text, sources, decision.route, (*steps, step))
 
     def _generate(
-        self, model: ChatModel, query: str, outcome: SearchOutcome, listener: Listener
+        self,
+        model: ChatModel,
+        query: str,
+        evidence: Evidence,
+        pictures: Pictures,
+        listener: Listener,
     ) -> Generated:
-        written = generate(model, query, outcome.hits, self._settings, outcome.page_at, listener)
+        written = generate(
+            model,
+            query,
+            evidence.found.hits,
+            self._settings,
+            evidence.page_at,
+            listener,
+            pictures,
+        )
         if not written.found:
             listener(_NOTHING_RELEVANT)
         return written
 
     def _extract(
-        self, outcome: SearchOutcome, listener: Listener
+        self, evidence: Evidence, listener: Listener
     ) -> tuple[str, tuple[Source, ...], Step]:
         started = time.perf_counter()
-        quotes = best_sentences(outcome.terms, outcome.hits, self._settings.sentences)
-        text, sources = cite(quotes, outcome.page_at)
+        found = evidence.found
+        quotes = best_sentences(found.terms, found.hits, self._settings.sentences)
+        text, sources = cite(quotes, evidence.page_at)
+        sources = tuple(map(evidence.located, sources))
         elapsed = (time.perf_counter() - started) * 1000
         for source in sources:
             listener(source)

@@ -14,6 +14,7 @@ from eagle_rag_core.query.citations import PageOf, source_of
 from eagle_rag_core.query.claims import Claim, claims_in
 from eagle_rag_core.query.extractive import Quote, best_sentences
 from eagle_rag_core.query.prompting import NOT_FOUND, Passage, messages_for, passages_within
+from eagle_rag_core.query.seeing import NO_PICTURES, Pictures
 from eagle_rag_core.query.verification import supporting
 from eagle_rag_core.settings.sections import QuerySettings
 from eagle_rag_core.types import Hit, Step
@@ -45,17 +46,23 @@ def generate(
     settings: QuerySettings,
     page_of: PageOf,
     listener: Listener,
+    pictures: Pictures = NO_PICTURES,
 ) -> Generated:
     """Let the model answer from ``hits`` and keep what they support.
+
+    What a model says of a passage whose picture it was sent cannot be held to words; it stays.
+
+    :param pictures: of some of the hits.
 
     A model that fails ends the answer where it is; the step says so.
     """
     passages = passages_within(hits, settings.context_tokens)
-    writing = _Writing(passages, set(analyze(query)), settings.unsupported, page_of, listener)
+    seen = frozenset(passage.n for passage in passages if passage.hit.node_id in pictures.of_hits)
+    writing = _Writing(passages, set(analyze(query)), settings.unsupported, page_of, listener, seen)
     started = time.perf_counter()
     status, detail = "ok", ""
     try:
-        for claim in claims_in(model.stream(messages_for(query, passages))):
+        for claim in claims_in(model.stream(messages_for(query, passages, pictures))):
             if not writing.text and NOT_FOUND.casefold() in claim.text.casefold():
                 return Generated("", (), _step("ok", "", writing, started), found=False)
             writing.add(claim)
@@ -80,6 +87,8 @@ class _Writing:
     unsupported: str
     page_of: PageOf
     listener: Listener
+    #: Numbers of the passages whose pictures the model was sent.
+    seen: frozenset[int] = frozenset()
     text: str = ""
     sources: list[Source] = field(default_factory=list)
     refused: int = 0
@@ -87,6 +96,9 @@ class _Writing:
     def add(self, claim: Claim) -> None:
         """Append a claim with its citations, or what becomes of one that nothing supports."""
         support = supporting(claim, self.passages, self.asked)
+        if support is None:
+            cited = [p for p in self.passages if p.n in self.seen and p.n in claim.cited]
+            support = tuple(cited) or None
         if support is not None:
             numbers = dict.fromkeys(self._cite(claim, passage) for passage in support)
             self._append(claim, "".join(f" [{n}]" for n in numbers))
@@ -105,10 +117,10 @@ class _Writing:
         """Number of the source that quotes what supports the claim."""
         quote = _evidence(claim, passage)
         for source in self.sources:
-            if (source.document_id, source.start, source.end) == (
+            if (source.document_id, source.start, source.quote) == (
                 quote.hit.document_id,
                 quote.start,
-                quote.end,
+                quote.text,
             ):
                 return source.n
         source = source_of(len(self.sources) + 1, quote, self.page_of)

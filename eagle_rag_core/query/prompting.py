@@ -9,6 +9,7 @@ from typing import Final
 
 from eagle_rag_core.models.llm import Message
 from eagle_rag_core.models.token_counts import estimate_tokens
+from eagle_rag_core.query.seeing import NO_PICTURES, Pictures
 from eagle_rag_core.types import Hit
 
 #: What the model is to write when the passages do not answer.
@@ -54,10 +55,37 @@ def passages_within(hits: Sequence[Hit], max_tokens: int) -> list[Passage]:
     return passages
 
 
-def messages_for(query: str, passages: Sequence[Passage]) -> list[Message]:
-    """The messages that ask a chat model for a cited answer."""
-    content = "\n\n".join([*_fenced(query, passages), f"Question: {query}"])
+def messages_for(
+    query: str, passages: Sequence[Passage], pictures: Pictures = NO_PICTURES
+) -> list[Message]:
+    """The messages that ask a chat model for a cited answer.
+
+    :param pictures: of some of the passages, and of the question.
+    """
+    content: str | list[Message] = "\n\n".join([*_fenced(query, passages), f"Question: {query}"])
+    if pictures:
+        content = [{"type": "text", "text": content}, *_shown(passages, pictures)]
     return [{"role": "system", "content": _RULES}, {"role": "user", "content": content}]
+
+
+def _shown(passages: Sequence[Passage], pictures: Pictures) -> list[Message]:
+    """The pictures as parts of a message, each behind a line that says what it shows. They are
+    data as well."""
+    parts: list[Message] = []
+    for passage in passages:
+        if url := pictures.of_hits.get(passage.hit.node_id):
+            line = f"Image of passage {passage.n}; cite [{passage.n}] for what you read in it:"
+            parts += [{"type": "text", "text": line}, _image(url)]
+    if pictures.of_question:
+        parts += [
+            {"type": "text", "text": "Image that came with the question:"},
+            _image(pictures.of_question),
+        ]
+    return parts
+
+
+def _image(url: str) -> Message:
+    return {"type": "image_url", "image_url": {"url": url}}
 
 
 def _fenced(query: str, passages: Sequence[Passage]) -> list[str]:

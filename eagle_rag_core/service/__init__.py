@@ -19,15 +19,12 @@ if TYPE_CHECKING:
     from eagle_rag_core.service.sources import SourceService
     from eagle_rag_core.service.upkeep import Upkeep
     from eagle_rag_core.service.uploads import UploadService
-    from eagle_rag_core.service.visual import VisualSearch
+    from eagle_rag_core.service.visual import VisualService
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The services of one app.
-
-    :param visual: None where there is no visual index.
-    """
+    """The services of one app."""
 
     ingest: IngestService
     uploads: UploadService
@@ -42,4 +39,4 @@ class Services:
     kbs: KbService
     sources: SourceService
     upkeep: Upkeep
-    visual: VisualSearch | None = None
+    visual: VisualService

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from sqlalchemy import update
 
@@ -17,10 +17,10 @@ from eagle_rag_core.catalog.passages import chunk_texts
 from eagle_rag_core.catalog.schema import jobs
 from eagle_rag_core.errors import EagleError
 from eagle_rag_core.ingest.pipeline import job_fingerprint
-from eagle_rag_core.ingest.views import PackView
+from eagle_rag_core.ingest.visual_view import VISUAL
 from eagle_rag_core.models.embedders import ResolvedEmbedder
 from eagle_rag_core.service.refilling import Progress, Refilling
-from eagle_rag_core.types import JobStatus
+from eagle_rag_core.types import JobStatus, TextEmbedder
 from eagle_rag_core.vectors.collections import as_collection
 from eagle_rag_core.vectors.store import VectorStore
 
@@ -28,6 +28,27 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 _LOG = logging.getLogger(__name__)
+
+
+class RefilledView(Protocol):
+    """A view whose collection is embedded anew when its embedder is another one."""
+
+    @property
+    def name(self) -> str:
+        """As operators know it."""
+
+    @property
+    def kind(self) -> str:
+        """Of its collections."""
+
+    def embedder(self) -> TextEmbedder:
+        """Its embedder.
+
+        :raises EagleError: this process lacks it.
+        """
+
+    def texts_of(self, conn: Connection, version_ids: Iterable[str]) -> Mapping[str, str]:
+        """What is embedded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +79,7 @@ class EmbedderChange:
         store: VectorStore,
         create: Callable[[str], ResolvedEmbedder],
         pipeline: str,
-        views: Sequence[PackView] = (),
+        views: Sequence[RefilledView] = (),
         *,
         clock: ids.Clock = time.time,
     ) -> None:
@@ -87,11 +108,14 @@ class EmbedderChange:
             clock=self._clock,
         )
         embedded = refilling.run(embedder, progress)
+        for view in self._views:
+            if view.kind == VISUAL:  # its vectors are of the library's embedder
+                self._refill(view, embedder, progress)
         self.drop_replaced()
         return EmbedderChanged(embedder.name, embedded)
 
     def outdated(self) -> list[CollectionInfo]:
-        """The collections of packs that were built with another embedder than the pack names.
+        """The collections of views that were built with another embedder than the pack names.
 
         Those whose embedder cannot be had are left out, and said in the log.
         """
@@ -104,15 +128,22 @@ class EmbedderChange:
         """
         changed = []
         for view, _ in self._outdated():
-            refilling = Refilling(
-                self._catalog, self._store, view.kind, view.texts_of, clock=self._clock
-            )
             embedder = view.embedder()
-            embedded = refilling.run(embedder, progress)
+            embedded = self._refill(view, embedder, progress)
             changed.append(EmbedderChanged(embedder.name, embedded, view.name))
         if changed:
             self.drop_replaced()
         return changed
+
+    def _refill(self, view: RefilledView, embedder: TextEmbedder, progress: Progress) -> int:
+        """Embed the collection of a view, where there is one, with an embedder."""
+        with self._catalog.read() as conn:
+            if not active_collections(conn, self._catalog.namespace, [view.kind]):
+                return 0
+        refilling = Refilling(
+            self._catalog, self._store, view.kind, view.texts_of, clock=self._clock
+        )
+        return refilling.run(embedder, progress)
 
     def drop_replaced(self) -> int:
         """Remove the collections that were replaced so long ago that nothing reads them any more;
@@ -130,7 +161,7 @@ class EmbedderChange:
         over = info.replaced_at + self._store.grace <= self._clock()
         return not info.active and info.replaced_at > 0 and over
 
-    def _outdated(self) -> list[tuple[PackView, CollectionInfo]]:
+    def _outdated(self) -> list[tuple[RefilledView, CollectionInfo]]:
         if not self._views:
             return []
         with self._catalog.read() as conn:

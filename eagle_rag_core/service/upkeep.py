@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 from eagle_rag_core.blobs.store import BlobStore
 from eagle_rag_core.ingest.pipeline import IngestPipeline, PipelineParts
-from eagle_rag_core.ingest.views import PackView
 from eagle_rag_core.jobs.queue import JobQueue
 from eagle_rag_core.models.embedders import ResolvedEmbedder
 from eagle_rag_core.service.audit.findings import AuditService
 from eagle_rag_core.service.audit.library import AuditParts, library_checks
-from eagle_rag_core.service.embedder_change import EmbedderChange
+from eagle_rag_core.service.embedder_change import EmbedderChange, RefilledView
 from eagle_rag_core.service.kb_copy import CopyParts, KbCopyService, OpenStore
 from eagle_rag_core.service.kbs import KbService
 from eagle_rag_core.service.reindex import ReindexService
@@ -35,7 +34,7 @@ class UpkeepParts:
     :param embeds: this process has the embedder of its library.
     :param open_store: the vectors of a namespace, for the length of a block.
     :param create_embedder: the embedder of a name, whatever the library was built with.
-    :param views: of packs.
+    :param views: whose collections follow their embedder.
     :param wake: tells the workers of this process that there is something to do.
     """
 
@@ -45,7 +44,7 @@ class UpkeepParts:
     embeds: bool
     open_store: OpenStore
     create_embedder: Callable[[str], ResolvedEmbedder]
-    views: Sequence[PackView]
+    views: Sequence[RefilledView]
     wake: Callable[[], None]
 
 

@@ -1,48 +1,47 @@
-"""What a deployment with a visual index offers: search for regions of pages and pictures."""
+"""Searching for regions of pages and for pictures."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from dataclasses import replace
 
-from eagle_rag_core.types import Caller, ScopeRequest
+from eagle_rag_core.catalog import scopes
+from eagle_rag_core.catalog.engine import Catalog
+from eagle_rag_core.retrieval.visual import VisualHit, VisualOutcome, VisualRetriever
+from eagle_rag_core.types import Caller, ScopeRequest, current_deadline, note_failures
 
-
-class VisualHit(Protocol):
-    """A region of a page, or a picture, that was found.
-
-    :ivar position: where it lies: ``x0,y0,x1,y1``, shares of the page from its top left corner.
-    :ivar score: 0..1 within one answer; rank is the signal.
-    :ivar matched_by: what was compared, e.g. the text of the region.
-    :ivar text: that stands there.
-    """
-
-    @property
-    def image_id(self) -> str: ...
-    @property
-    def document_id(self) -> str: ...
-    @property
-    def kb_name(self) -> str: ...
-    @property
-    def page(self) -> int: ...
-    @property
-    def position(self) -> str: ...
-    @property
-    def score(self) -> float: ...
-    @property
-    def matched_by(self) -> str: ...
-    @property
-    def text(self) -> str: ...
+__all__ = ["VisualHit", "VisualOutcome", "VisualService"]
 
 
-class VisualSearch(Protocol):
-    """Finds regions of pages inside what a caller may see."""
+class VisualService:
+    """Resolves what the caller may see, then searches its regions."""
+
+    def __init__(self, catalog: Catalog, retriever: VisualRetriever) -> None:
+        self._catalog = catalog
+        self._retriever = retriever
 
     def search(
-        self, caller: Caller, query: str, *, top_k: int, request: ScopeRequest
-    ) -> Sequence[VisualHit]:
-        """The best regions for ``query`` inside the requested scope, best first.
+        self,
+        caller: Caller,
+        query: str,
+        *,
+        top_k: int,
+        request: ScopeRequest,
+        image: bytes = b"",
+    ) -> VisualOutcome:
+        """The best regions for words, a picture or both inside the requested scope, best first.
 
+        :param image: a picture to compare with; only where pixels are compared.
         :raises NotFound: an unknown (or forbidden) knowledge base.
-        :raises InvalidArgument: a bad filter.
+        :raises InvalidArgument: a bad filter, or ``image`` is no picture.
+        :raises EagleError: ``mode_unavailable``: pixels are not compared here.
         """
+        with self._catalog.read() as conn:
+            scope = scopes.resolve(
+                conn, self._catalog.namespace, caller, request, self._catalog.names
+            )
+        found = self._retriever.search(
+            query, scope, top_k, image=image, deadline=current_deadline()
+        )
+        note_failures(found.steps)
+        named = tuple(self._catalog.names.named(caller, hit) for hit in found.hits)
+        return replace(found, hits=named)

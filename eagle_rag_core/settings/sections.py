@@ -182,6 +182,9 @@ class LLMSettings(Section):
     timeout: float = Field(25.0, gt=0, description="Seconds before the answer quotes instead.")
     max_tokens: int = Field(800, ge=16, description="Longest answer.")
     temperature: float = Field(0.0, ge=0, le=2, description="0 = always the likeliest words.")
+    vision: bool = Field(
+        False, description="The model reads images: it gets those of the regions it answers from."
+    )
 
 
 class EmbeddingSettings(Section):
@@ -427,3 +430,11 @@ class TelemetrySettings(Section):
     )
     call_log: bool = Field(True, description="Keep an audit record of every call.")
     call_log_days: int = Field(30, ge=1, description="Days the call log is kept.")
+    call_log_mb: int = Field(
+        1000, ge=0, description="Megabytes beyond which its oldest records go, 0 = no limit."
+    )
+    otlp_endpoint: ServerUrl = Field(
+        "",
+        description="OpenTelemetry collector that spans of calls are sent to, over HTTP (extra "
+        "`[otel]`), e.g. http://127.0.0.1:4318; empty = OTEL_EXPORTER_OTLP_ENDPOINT, or none.",
+    )

@@ -7,114 +7,69 @@ and counts them, because an audit that blocks calls would be an outage of its ow
 
 from __future__ import annotations
 
-import json
 import logging
-import re
 import sqlite3
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+from eagle_rag_core.telemetry.call_query import CallQuery, select_calls
+from eagle_rag_core.telemetry.records import CallRecord
+from eagle_rag_core.telemetry.redaction import redact
 
 _LOG = logging.getLogger(__name__)
-_SCHEMA = """
+_SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS calls (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     at REAL NOT NULL, tool TEXT NOT NULL, caller TEXT NOT NULL, face TEXT NOT NULL,
     arguments TEXT NOT NULL, outcome TEXT NOT NULL, latency_ms REAL NOT NULL,
-    cache_hit INTEGER NOT NULL, summary TEXT NOT NULL
+    cache_hit INTEGER NOT NULL, summary TEXT NOT NULL, trace_id TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX IF NOT EXISTS calls_at ON calls (at);
 """
-_SECRET_NAMES = "key token secret password passwd authorization credential signature".split()
-#: Secrets that addresses carry: before the host, and as values of parameters.
-_USER_INFO = re.compile(r"(?<=://)[^/\\?#@\s]+(?=@)")
-_PARAMETER = re.compile(
-    rf"([?&#;](?:[^=&#\s]{{0,64}}(?:{'|'.join(_SECRET_NAMES)})[^=&#\s]{{0,64}}|sig)=)[^&#\s]+",
-    re.IGNORECASE,
+_INSERT: Final = (
+    "INSERT INTO calls (at, tool, caller, face, arguments, outcome, latency_ms, cache_hit,"
+    " summary, trace_id) VALUES (?,?,?,?,?,?,?,?,?,?)"
 )
-_MAX_VALUE = 200
-_MAX_ITEMS = 20
-#: Characters of all arguments together, as JSON.
-_MAX_ARGUMENTS = 8_000
-#: Characters of a value that are searched for secrets before it is cut.
-_SEARCHED = 2_000
-
-
-@dataclass(frozen=True, slots=True)
-class CallRecord:
-    """One call as the audit keeps it.
-
-    :param outcome: ``ok`` or a stable error code.
-    :param summary: size of the result in words, never its text.
-    """
-
-    tool: str
-    caller: str
-    face: str
-    arguments: Mapping[str, Any]
-    outcome: str
-    latency_ms: float
-    summary: str = ""
-    cache_hit: bool = False
-    at: float = 0.0
-
-
-def redact(arguments: Mapping[str, Any]) -> str:
-    """Arguments as JSON with secrets removed and long values cut.
-
-    It takes whatever a caller may send, and the result is as long as an audit can bear.
-    """
-    text = _json({name: _shortened(name, value) for name, value in _items(arguments)})
-    if len(text) <= _MAX_ARGUMENTS:
-        return text
-    return _json({"cut": text[:_MAX_ARGUMENTS] + "…"})
-
-
-def _shortened(name: str, value: Any, depth: int = 0) -> Any:
-    if any(word in name.lower() for word in _SECRET_NAMES):
-        return "***"
-    if depth > _MAX_ITEMS:
-        return "…"
-    if isinstance(value, Mapping):
-        return {key: _shortened(key, item, depth + 1) for key, item in _items(value)}
-    if isinstance(value, list | tuple):
-        return [_shortened(name, item, depth + 1) for item in value[:_MAX_ITEMS]]
-    return _without_secrets(value) if isinstance(value, str) else value
-
-
-def _items(mapping: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The first items with their keys cut."""
-    for key, value in islice(mapping.items(), _MAX_ITEMS):
-        yield str(key)[:_MAX_VALUE], value
-
-
-def _without_secrets(text: str) -> str:
-    found = _PARAMETER.sub(r"\1***", _USER_INFO.sub("***", text[:_SEARCHED]))
-    return found if len(found) <= _MAX_VALUE else found[:_MAX_VALUE] + "…"
-
-
-def _json(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text.encode("utf-8", "replace").decode()  # SQLite stores no lone surrogates
+_MEGABYTE: Final = 1_000_000
+#: How much of the log makes room at once when it is too large: a tenth.
+_SHARE: Final = 10
+#: While it cannot be written, attempts come further and further apart, and so do warnings.
+_FIRST_PAUSE: Final = 1.0
+_LONGEST_PAUSE: Final = 30.0
+_WARNING_SECONDS: Final = 60.0
 
 
 class CallLog:
-    """Collects :class:`CallRecord` and writes them behind the calls' backs."""
+    """Collects :class:`CallRecord` and writes them behind the calls' backs.
 
-    def __init__(self, path: Path, *, keep_days: int, capacity: int = 10_000) -> None:
+    While it cannot be written (a full disk, say), records wait in memory, the newest of them, and
+    are written once that is over.
+
+    :param keep_days: older records go.
+    :param keep_mb: beyond so many megabytes the oldest records go, 0 = no limit.
+    :param capacity: records that wait in memory.
+    :ivar dropped: records that were lost.
+    """
+
+    def __init__(
+        self, path: Path, *, keep_days: int, keep_mb: int = 0, capacity: int = 10_000
+    ) -> None:
         self._path = path
         self._keep_seconds = keep_days * 86_400
+        self._keep_bytes = keep_mb * _MEGABYTE
         self._queue: deque[CallRecord] = deque(maxlen=capacity)
         self._lock = threading.Lock()
+        self._writing = threading.Lock()
         self._wake = threading.Event()
         self._closed = False
         self._thread: threading.Thread | None = None
+        self._pause = 0.0
+        self._warned_at = float("-inf")
         self.dropped = 0
 
     def record(self, record: CallRecord) -> None:
@@ -130,14 +85,22 @@ class CallLog:
                 self._thread.start()
 
     def recent(self, limit: int = 100) -> list[dict[str, Any]]:
-        """The newest records, newest first; flushes what is queued."""
+        """The newest records, newest first; writes what is queued.
+
+        :raises StorageError: the log cannot be read.
+        """
+        return self.page(CallQuery(), limit=limit)[0]
+
+    def page(
+        self, query: CallQuery, *, limit: int, before: int = 0
+    ) -> tuple[list[dict[str, Any]], int]:
+        """Records that match, newest first, and where the next page begins, 0 at the end.
+
+        :param before: what the page before gave; 0 for the first.
+        :raises StorageError: the log cannot be read.
+        """
         self._flush()
-        if not self._path.exists():
-            return []
-        with self._connect() as db:
-            db.row_factory = sqlite3.Row
-            rows = db.execute("SELECT * FROM calls ORDER BY id DESC LIMIT ?", (limit,)).fetchall()
-        return [{**dict(row), "arguments": json.loads(row["arguments"])} for row in rows]
+        return select_calls(self._path, query, limit=limit, before=before)
 
     def close(self) -> None:
         """Write what is queued and stop; safe to call twice."""
@@ -147,29 +110,66 @@ class CallLog:
         self._wake.set()
         if thread is not None:
             thread.join(timeout=5)
-        self._flush()
+        if not self._flush():
+            with self._lock:
+                lost = len(self._queue)
+                self._queue.clear()
+                self.dropped += lost
+            _LOG.error("The call log cannot be written at the end; %d records are lost.", lost)
 
     def _run(self) -> None:
-        while not self._wake.wait(timeout=1.0):
+        while not self._wake.wait(timeout=max(1.0, self._pause)):
             self._flush()
 
-    def _flush(self) -> None:
-        with self._lock:
-            batch = list(self._queue)
-            self._queue.clear()
-        if not batch:
-            return
-        try:
-            with self._connect() as db:
-                db.executemany(
-                    "INSERT INTO calls (at, tool, caller, face, arguments, outcome, latency_ms,"
-                    " cache_hit, summary) VALUES (?,?,?,?,?,?,?,?,?)",
-                    [_row(record) for record in batch],
+    def _flush(self) -> bool:
+        """Write what is queued; whether nothing waits any more."""
+        with self._writing:
+            with self._lock:
+                batch = list(self._queue)
+                self._queue.clear()
+            if not batch:
+                return True
+            try:
+                self._write(batch)
+            except (sqlite3.Error, OSError) as error:
+                self._put_back(batch)
+                self._complain(error)
+                return False
+            if self._pause:
+                _LOG.warning("The call log can be written again.")
+            self._pause = 0.0
+            return True
+
+    def _write(self, batch: list[CallRecord]) -> None:
+        with self._connect() as db:
+            db.executemany(_INSERT, [_row(record) for record in batch])
+            db.execute("DELETE FROM calls WHERE at < ?", (time.time() - self._keep_seconds,))
+            if self._keep_bytes and _used_bytes(db) > self._keep_bytes:
+                # Pages that become free are used again, so the file grows no further.
+                db.execute(
+                    "DELETE FROM calls WHERE id IN (SELECT id FROM calls ORDER BY id LIMIT"
+                    f" (SELECT max(1, count(*) / {_SHARE}) FROM calls))"
                 )
-                db.execute("DELETE FROM calls WHERE at < ?", (time.time() - self._keep_seconds,))
-        except sqlite3.Error:
-            self.dropped += len(batch)
-            _LOG.exception("The call log cannot be written; %d records are lost.", len(batch))
+
+    def _put_back(self, batch: list[CallRecord]) -> None:
+        with self._lock:
+            room = (self._queue.maxlen or 0) - len(self._queue)
+            kept = batch[-room:] if room else []
+            self.dropped += len(batch) - len(kept)
+            self._queue.extendleft(reversed(kept))
+
+    def _complain(self, error: Exception) -> None:
+        self._pause = min(max(_FIRST_PAUSE, self._pause * 2), _LONGEST_PAUSE)
+        now = time.monotonic()
+        if now < self._warned_at + _WARNING_SECONDS:
+            return
+        self._warned_at = now
+        _LOG.warning(
+            "The call log cannot be written (%s); its newest %d records wait in memory. Is the "
+            "disk full?",
+            error,
+            self._queue.maxlen,
+        )
 
     @contextmanager
     def _connect(self) -> Iterator[sqlite3.Connection]:
@@ -177,9 +177,30 @@ class CallLog:
         self._path.touch(mode=0o600)
         with closing(sqlite3.connect(self._path, timeout=5.0)) as db:
             db.execute("PRAGMA journal_mode=WAL")
+            db.execute(f"PRAGMA journal_size_limit={_MEGABYTE}")
             db.executescript(_SCHEMA)
+            _upgrade(db)
             with db:
                 yield db
+
+
+def _upgrade(db: sqlite3.Connection) -> None:
+    """Logs of earlier releases have no traces."""
+    if any(column[1] == "trace_id" for column in db.execute("PRAGMA table_info(calls)")):
+        return
+    try:
+        db.execute("ALTER TABLE calls ADD COLUMN trace_id TEXT NOT NULL DEFAULT ''")
+    except sqlite3.OperationalError as error:
+        if "duplicate column" not in str(error):  # else another process was quicker
+            raise
+
+
+def _used_bytes(db: sqlite3.Connection) -> int:
+    size, pages, free = (
+        int(db.execute(f"PRAGMA {name}").fetchone()[0])
+        for name in ("page_size", "page_count", "freelist_count")
+    )
+    return size * (pages - free)
 
 
 def _row(record: CallRecord) -> tuple[Any, ...]:
@@ -193,4 +214,5 @@ def _row(record: CallRecord) -> tuple[Any, ...]:
         record.latency_ms,
         int(record.cache_hit),
         record.summary,
+        record.trace_id,
     )

@@ -1,4 +1,7 @@
-"""Logging: structured, to stderr, always. stdout belongs to MCP over stdio."""
+"""Logging: structured, to stderr, always. stdout belongs to MCP over stdio.
+
+Whoever logs: what is written has no secrets, no forged lines, and the trace it belongs to.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from collections.abc import MutableMapping
 from typing import Any
 
 from eagle_rag_core.settings import Settings
+from eagle_rag_core.telemetry.redaction import Redactor
+from eagle_rag_core.telemetry.tracing import current_trace
 
 #: Libraries that are chatty at INFO and say nothing a deployer can use.
 _QUIET = ("httpx2", "httpcore2", "alembic", "fastmcp", "mcp", "trafilatura", "asyncio")
@@ -36,8 +41,23 @@ def on_one_line(
     return event
 
 
+def with_trace(
+    _logger: object, _method: str, event: MutableMapping[str, Any]
+) -> MutableMapping[str, Any]:
+    """Name the trace that an entry belongs to."""
+    trace = current_trace()
+    if trace is not None:
+        event.setdefault("trace_id", trace.trace_id)
+    return event
+
+
 def _escaped(match: re.Match[str]) -> str:
     return match.group().encode("unicode_escape").decode()
+
+
+def _without_delete(_logger: object, _method: str, entry: Any) -> str:
+    """The one control character that JSON does not escape."""
+    return str(entry).replace("\x7f", "\\u007f")
 
 
 def configure_logging(settings: Settings) -> None:
@@ -50,9 +70,16 @@ def configure_logging(settings: Settings) -> None:
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
+        with_trace,
     ]
+    redactor = Redactor.of(settings)
+
+    def redacted(_logger: object, _method: str, entry: Any) -> str:
+        """At the very end, so that it does not matter which part of an entry has a secret."""
+        return redactor(str(entry))
+
     rendering: list[structlog.typing.Processor] = (
-        [structlog.processors.JSONRenderer()]
+        [structlog.processors.JSONRenderer(), _without_delete]
         if settings.telemetry.log_format == "json"
         else [on_one_line, structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
     )
@@ -62,6 +89,7 @@ def configure_logging(settings: Settings) -> None:
             structlog.stdlib.ProcessorFormatter.remove_processors_meta,
             structlog.processors.format_exc_info,
             *rendering,
+            redacted,
         ],
     )
     handler = logging.StreamHandler(sys.stderr)

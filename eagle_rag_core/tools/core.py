@@ -14,23 +14,47 @@ from eagle_rag_core.tools import results as r
 from eagle_rag_core.tools.listing import list_documents, list_kbs
 from eagle_rag_core.tools.parameters import ServicesOf
 from eagle_rag_core.tools.reading import get_document, get_outline, get_section
+from eagle_rag_core.tools.visual import visual_tools
 from eagle_rag_core.types import IngestRequest, current_caller
+
+Mode = Annotated[
+    Literal["auto", "text", "visual", "hybrid"],
+    Field(description="auto chooses; text and visual force one kind of evidence."),
+]
+_MARKED_AS_QUERY = register_mcp_tool(
+    namespace="core",
+    name="query",
+    title="Answer with citations",
+    description=(
+        "Answer a question from the ingested documents. The answer cites numbered sources with "
+        "document, section, page and the exact quoted words, or a figure's place on its page; it "
+        "says so when nothing relevant is found. Use core_retrieve_text to read the evidence "
+        "yourself."
+    ),
+)
 
 
 def core_tools(
-    services: ServicesOf, *, max_result_tokens: int = 20_000
+    services: ServicesOf,
+    *,
+    max_result_tokens: int = 20_000,
+    sees: bool = False,
+    reads_images: bool = False,
 ) -> list[Callable[..., Any]]:
     """The core's tools over ``services``, which are built on the first call.
 
     Listing tools must not wait for the engine, so the functions take a provider.
 
     :param max_result_tokens: ``mcp.max_result_tokens``: what can be continued ends before it.
+    :param sees: an image embedder is configured.
+    :param reads_images: a language model that reads images is.
     """
     return [
         _ingest(services),
         _get_job(services),
-        _query(services),
+        _query_with_image(services) if sees or reads_images else _query(services),
         _retrieve_text(services),
+        *visual_tools(services, sees=sees),
         list_documents(services, max_result_tokens),
         get_document(services, max_result_tokens),
         get_outline(services, max_result_tokens),
@@ -111,22 +135,10 @@ def _get_job(services: ServicesOf) -> Callable[..., Any]:
 
 
 def _query(services: ServicesOf) -> Callable[..., Any]:
-    @register_mcp_tool(
-        namespace="core",
-        name="query",
-        title="Answer with citations",
-        description=(
-            "Answer a question from the ingested documents. The answer cites numbered sources "
-            "with document, section, page and the exact quoted words; it says so when nothing "
-            "relevant is found. Use core_retrieve_text to read the evidence yourself."
-        ),
-    )
+    @_MARKED_AS_QUERY
     def core_query(
         query: p.Query,
-        mode: Annotated[
-            Literal["auto", "text", "visual", "hybrid"],
-            Field(description="auto chooses; text and visual force one kind of evidence."),
-        ] = "auto",
+        mode: Mode = "auto",
         scope: DocumentIds = (),
         kb_name: KbName = "",
         scope_filter: p.Scoped = {},
@@ -136,6 +148,30 @@ def _query(services: ServicesOf) -> Callable[..., Any]:
             p.words(query),
             mode=mode,
             request=p.scope_request(kb_name, scope, scope_filter),
+        )
+        return r.query_result(answer)
+
+    return core_query
+
+
+def _query_with_image(services: ServicesOf) -> Callable[..., Any]:
+    """The same where something can look at pictures."""
+
+    @_MARKED_AS_QUERY
+    def core_query(
+        query: p.Query,
+        mode: Mode = "auto",
+        scope: DocumentIds = (),
+        kb_name: KbName = "",
+        scope_filter: p.Scoped = {},
+        image_base64: p.ImageBase64 = "",
+    ) -> r.QueryResult:
+        answer = services().answer.answer(
+            current_caller(),
+            p.words(query),
+            mode=mode,
+            request=p.scope_request(kb_name, scope, scope_filter),
+            image=p.image_of(image_base64),
         )
         return r.query_result(answer)
 
@@ -160,6 +196,7 @@ def _retrieve_text(services: ServicesOf) -> Callable[..., Any]:
         kb_name: KbName = "",
         scope_filter: p.Scoped = {},
         filter: p.Filter = (),
+        include_images: p.IncludeImages = False,
     ) -> list[r.TextHit]:
         found = services().search.search(
             current_caller(),

@@ -27,6 +27,17 @@ Cursor = Annotated[
 ]
 TopK = Annotated[int, Field(ge=1, le=100, description="Number of passages wanted.")]
 
+IncludeImages = Annotated[
+    bool, Field(description="Return up to five pages or regions of the best hits as images.")
+]
+ImageBase64 = Annotated[
+    str,
+    Field(
+        max_length=10_700_000,
+        description="A PNG, JPEG, WebP, GIF, BMP or TIFF in base64, at most 8 MB.",
+    ),
+]
+
 
 class ScopeFilter(TypedDict):
     """A union of scopes; when any is given it replaces kb_name and scope."""
@@ -97,3 +108,13 @@ def words(query: str) -> str:
     if not stripped:
         raise InvalidArgument("query is empty; say what to look for.")
     return stripped
+
+
+def image_of(image_base64: str) -> bytes:
+    """A picture that was sent along; b"" for none.
+
+    :raises InvalidArgument: it is no picture that can be read, or too large.
+    """
+    from eagle_rag_core.ingest.image_input import picture_from_base64
+
+    return picture_from_base64(image_base64) if image_base64 else b""

@@ -79,6 +79,8 @@ class SourceResult(TypedDict):
     end: Annotated[int, Field(description="Offset after its last character.")]
     text: Annotated[str, Field(description="The quoted words, exactly as in the document.")]
     score: Annotated[float, Field(description="Of the passage, 0 to 1 within this answer.")]
+    image_id: Annotated[str, Field(description="Of a quoted figure, table or page; else empty.")]
+    position: Annotated[str, Field(description="x0,y0,x1,y1 of it: shares of the page.")]
 
 
 class RouteResult(TypedDict):
@@ -198,6 +200,8 @@ def source_result(source: Source) -> SourceResult:
         "end": source.end,
         "text": source.quote,
         "score": round(source.score, 4),
+        "image_id": source.image_id,
+        "position": source.position,
     }
 
 

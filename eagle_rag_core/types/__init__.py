@@ -27,7 +27,13 @@ from eagle_rag_core.types.extensions import (
 )
 from eagle_rag_core.types.hits import Hit, ScoredNode, Step
 from eagle_rag_core.types.jobs import IngestRequest, Job, JobPriority, JobStage, JobStatus
-from eagle_rag_core.types.notes import CallNotes, current_notes, note_failures, taking_notes
+from eagle_rag_core.types.notes import (
+    CallNotes,
+    Picture,
+    current_notes,
+    note_failures,
+    taking_notes,
+)
 from eagle_rag_core.types.records import (
     Enrichment,
     FieldValue,
@@ -74,6 +80,7 @@ __all__ = [
     "PageSpan",
     "ParsedDocument",
     "Parser",
+    "Picture",
     "QueryExpander",
     "ReadLine",
     "Record",

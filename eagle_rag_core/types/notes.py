@@ -10,6 +10,18 @@ from dataclasses import dataclass
 from eagle_rag_core.types.hits import Step
 
 
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture that goes with an answer.
+
+    :param label: what it shows, in words.
+    """
+
+    label: str
+    data: bytes
+    media_type: str
+
+
 @dataclass(slots=True)
 class CallNotes:
     """Remarks on one call; the call's threads share them.
@@ -17,10 +29,12 @@ class CallNotes:
     :param partial: something that should have taken part failed, so that the same call may find
         more the next time.
     :param cache_hit: the answer was there already.
+    :param pictures: that go with the answer.
     """
 
     partial: bool = False
     cache_hit: bool = False
+    pictures: tuple[Picture, ...] = ()
 
 
 _notes: ContextVar[CallNotes] = ContextVar("eagle_rag_notes")

@@ -17,8 +17,10 @@ from hypothesis import strategies as st
 from eagle_rag_core.app import EagleApp
 from eagle_rag_core.settings import Settings, load_settings
 from eagle_rag_core.settings.sections import TelemetrySettings
-from eagle_rag_core.telemetry.call_log import CallLog, CallRecord, redact
+from eagle_rag_core.telemetry.call_log import CallLog
 from eagle_rag_core.telemetry.logs import configure_logging
+from eagle_rag_core.telemetry.records import CallRecord
+from eagle_rag_core.telemetry.redaction import redact
 from eagle_rag_core.types import LOCAL
 
 SECRET = "s3cr3t-value"

@@ -95,10 +95,11 @@ def test_nothing_outdated_is_nothing_to_do(home: Path) -> None:
 def test_outdated_documents_are_made_anew(home: Path) -> None:
     _sql(home, "UPDATE versions SET fingerprint = 'older'")
     noted = run(home, "doctor")
-    assert noted.exit_code == 0 and "3 documents were made by another version" in noted.output
+    assert noted.exit_code == 0, noted.output
+    assert "3 documents were made by another version" in noted.output
     assert "2 documents made anew, 0 failed." in run(home, "reindex", "--kb", "a").output
     assert "1 documents made anew, 0 failed." in run(home, "reindex").output
-    assert run(home, "doctor").output == "Everything is in order.\n"
+    assert run(home, "doctor").output.endswith("\nEverything is in order.\n")
 
 
 def test_a_document_that_cannot_be_made_anew_is_named(home: Path) -> None:

@@ -79,7 +79,7 @@ def test_a_killed_worker_among_servers_loses_nothing(
     for n in (0, 13, DOCUMENTS - 1):
         assert f"unit{n} was {37 * n}." in server.search(f"unit{n}", top_k=1)[0]
     checked = run_cli(home, "doctor", "--json")
-    assert (checked.returncode, json.loads(checked.stdout)["findings"]) == (0, [])
+    assert (checked.returncode, json.loads(checked.stdout)["findings"]) == (0, []), checked.stdout
     assert not home.catalog.exists() and not (home.home / "blobs").exists()
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from eagle_rag_core.telemetry.call_log import CallLog, CallRecord, redact
+from eagle_rag_core.telemetry.call_log import CallLog
+from eagle_rag_core.telemetry.records import CallRecord
+from eagle_rag_core.telemetry.redaction import redact
 
 
 def record(tool: str = "core_query", at: float = 1e10) -> CallRecord:

@@ -29,22 +29,22 @@ def say(*words: object) -> None:
 
 
 def write(store: LocalVectorStore, catalog: Catalog, collection: Collection, seed: str) -> None:
-    """Publish documents, replace and retire some; say what was acknowledged."""
+    """Publish documents, replace and retire some.
+
+    Says before which versions a transaction adds and drops, and after it that it is done.
+    """
     pick = random.Random(seed)
     living: list[str] = []
     for number in itertools.count():
-        name = f"{seed}-{number}"
+        name = pick.choice(living) if living and pick.random() < 0.2 else f"{seed}-{number}"
         texts = [f"w{pick.randrange(9)} {name}" for _ in range(pick.randrange(1, 8))]
-        gone = pick.sample(living, pick.randrange(min(3, 1 + len(living))))
-        rewritten = pick.choice(living) if living and pick.random() < 0.2 else name
-        with publishing(catalog, store, collection, version_of(rewritten, texts)) as tx:
-            store.retire(tx, collection, [each for each in gone if each != rewritten])
-        living = [each for each in living if each not in gone or each == rewritten]
-        living += [name] if rewritten == name else []
-        say("+", rewritten)
-        for each in gone:
-            if each != rewritten:
-                say("-", each)
+        others = [each for each in living if each != name]
+        gone = pick.sample(others, pick.randrange(min(3, 1 + len(others))))
+        say("begins", f"+{name}", *(f"-{each}" for each in gone))
+        with publishing(catalog, store, collection, version_of(name, texts)) as tx:
+            store.retire(tx, collection, gone)
+        say("done")
+        living = [*(each for each in others if each not in gone), name]
 
 
 def search(store: LocalVectorStore, collection: Collection) -> None:

@@ -1,4 +1,4 @@
-"""The change feed where writers run side by side: PostgreSQL."""
+"""The change feed where writers run side by side."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import text
+from staging import on_each_database
 from vector_library import Library, ids, kbs, new_collection, version_of
 
 from eagle_rag_core.catalog.engine import Catalog
@@ -82,33 +83,36 @@ def test_other_namespaces_do_not_wait(shared: Library, postgres_catalog_url: str
     elsewhere.close()
 
 
+@on_each_database
 def test_three_replicas_miss_nothing_that_three_writers_publish(
-    shared: Library, postgres_catalog_url: str
+    local: Library, tmp_path: Path
 ) -> None:
     """Each builds its index once; all else has to reach it through the feed."""
-    shared.write(version_of("v0", ["wing"]))
-    with following(shared, postgres_catalog_url, replicas=3) as replicas:
-        writers = [threading.Thread(target=write, args=(shared, name)) for name in "xyz"]
+    local.write(version_of("v0", ["wing"]))
+    with following(local, tmp_path / "index", replicas=3) as replicas:
+        writers = [threading.Thread(target=write, args=(local, name)) for name in "xyz"]
         for writer in writers:
             writer.start()
         for writer in writers:
             writer.join()
-    left = {f"{name}{number}-0000" for name in "xyz" for number in range(25, 30)}
+    left = {f"{name}{number}-0000" for name in "xyz" for number in range(20, 30)}
     assert [set(found) for found in replicas] == [{"v0-0000", *left}] * 3
+    assert list(tmp_path.glob("index/core/*.base"))
 
 
 def write(shared: Library, name: str) -> None:
-    """Publish versions one after the other, each in place of the one five before."""
+    """Publish versions one after the other, each in place of the one ten before."""
     for number in range(30):
         with shared.publishing(version_of(f"{name}{number}", [f"wing {name}"])) as tx:
-            if number >= 5:
-                shared.store.retire(tx, shared.collection, [f"{name}{number - 5}"])
+            if number >= 10:
+                shared.store.retire(tx, shared.collection, [f"{name}{number - 10}"])
 
 
 @contextmanager
-def following(shared: Library, url: str, *, replicas: int) -> Iterator[list[list[str]]]:
+def following(shared: Library, folder: Path, *, replicas: int) -> Iterator[list[list[str]]]:
     """Processes that search again and again; at the end, what each of them finds."""
-    command = [sys.executable, FOLLOWER, url, shared.collection.name]
+    url = shared.catalog._url.render_as_string(hide_password=False)
+    command = [sys.executable, FOLLOWER, url, shared.collection.name, str(folder)]
     processes = [
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for _ in range(replicas)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
@@ -36,6 +38,19 @@ _BURST_SECONDS: Final = 10
 _LONGEST_FORM: Final = 64 * 1024
 
 
+@dataclass(frozen=True, slots=True)
+class RefusedRequest:
+    """A request that was not let in.
+
+    :param peer: the address it came from.
+    """
+
+    refusal: Refusal
+    method: str
+    path: str
+    peer: str
+
+
 class AccessGuard:
     """ASGI middleware that finds out who makes a request before anything else sees it.
 
@@ -44,6 +59,7 @@ class AccessGuard:
 
     :param authentication: ``None`` while it is off, when everybody is :data:`ANONYMOUS`.
     :param exposed: others than this machine's users reach the server.
+    :param refused: told of every request that is not let in.
     """
 
     def __init__(
@@ -53,11 +69,13 @@ class AccessGuard:
         authentication: Authentication | None,
         settings: Settings,
         exposed: bool,
+        refused: Callable[[RefusedRequest], object] = lambda request: None,
     ) -> None:
         auth = settings.auth
         self._app = app
         self._authentication = authentication
         self._exposed = exposed
+        self._tell = refused
         self._mcp_path = settings.mcp.streamable_http_path
         self._calls = Rate(auth.rate_limit, auth.rate_limit * _BURST_SECONDS // 60)
         self._failures = Rate(auth.failure_limit, auth.failure_limit)
@@ -98,6 +116,18 @@ class AccessGuard:
             _refuse_long_form(scope)
             return
         verified = await self._authentication.verify(token_of(scope))
+        try:
+            self._check(verified, path)
+        except Refusal as refusal:
+            refusal.caller = verified.caller.id
+            raise
+        _set_caller(scope, verified)
+
+    def _check(self, verified: Verified, path: str) -> None:
+        """See whether a good token is enough.
+
+        :raises Refusal: it is not.
+        """
         needed = ADMIN_SCOPE if _is_admin(path) else TOOLS_SCOPE
         if needed not in verified.scopes:
             raise insufficient_scope(needed)
@@ -105,7 +135,6 @@ class AccessGuard:
             raise forbidden("Administration takes a token for all knowledge bases.")
         if wait := self._calls.spend(verified.caller.id):
             raise too_many("You make too many requests; wait a little.", wait)
-        _set_caller(scope, verified)
 
     async def _refuse(self, refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
         if refusal.is_bad_token:
@@ -117,6 +146,7 @@ class AccessGuard:
                 _LOG.warning("Refused a token from %s: %s", _peer(scope), refusal)
         elif refusal.status >= 500:
             _LOG.warning("A token could not be checked: %s", refusal)
+        self._tell(RefusedRequest(refusal, scope["method"], scope["path"], _peer(scope)))
         authentication = self._authentication
         challenge = (
             authentication.resource.challenge(refusal, Request(scope)) if authentication else ""

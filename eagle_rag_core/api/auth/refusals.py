@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import secrets
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -15,6 +14,7 @@ from starlette.responses import Response
 
 from eagle_rag_core.api.rest.problems import MEDIA_TYPE, HttpCode, ProblemError
 from eagle_rag_core.errors import ErrorCode
+from eagle_rag_core.telemetry.tracing import current_trace_id
 
 #: JSON-RPC's code for errors of a server's own.
 _SERVER_ERROR: Final = -32000
@@ -29,7 +29,10 @@ class Refusal(Exception):
     :param scope: scope that would be needed, where that is what is missing.
     :param retry_after_s: seconds after which the same request may be let in, 0 if it never is.
     :param reason: for the log, where it says more than ``detail``.
+    :ivar caller: whose good token is not enough, "" where nobody is known.
     """
+
+    caller = ""
 
     def __init__(
         self,
@@ -148,7 +151,7 @@ def _problem(refusal: Refusal) -> dict[str, Any]:
         refusal.detail,
         retryable=refusal.retry_after_s > 0,
         retry_after_s=round(refusal.retry_after_s, 3),
-    ).problem(secrets.token_hex(8))
+    ).problem(current_trace_id())
     return {**problem.model_dump(), "status": int(refusal.status)}
 
 

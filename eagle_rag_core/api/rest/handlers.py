@@ -17,7 +17,9 @@ from starlette.routing import Match
 
 from eagle_rag_core.api.rest.problems import HttpCode, ProblemError, invalid, model_in
 from eagle_rag_core.api.serving.bodies import BodyRefused
+from eagle_rag_core.api.tracing import trace_of
 from eagle_rag_core.errors import EagleError, ErrorCode
+from eagle_rag_core.telemetry.tracing import tracing
 
 _LOG = logging.getLogger(__name__)
 
@@ -98,6 +100,7 @@ def _allowed(request: Request) -> list[str]:
 
 async def on_crash(request: Request, error: Exception) -> JSONResponse:
     """Answer an exception nobody expected; its text goes to the log."""
-    if not isinstance(error, BodyRefused):  # which is answered further out
-        _LOG.error("Unexpected failure of %s", request.url.path, exc_info=error)
-    return ProblemError(ErrorCode.INTERNAL, "An unexpected failure; the log has it.").response()
+    with tracing(trace_of(request)):  # this runs outside of all middleware
+        if not isinstance(error, BodyRefused):  # which is answered further out
+            _LOG.error("Unexpected failure of %s", request.url.path, exc_info=error)
+        return ProblemError(ErrorCode.INTERNAL, "An unexpected failure; the log has it.").response()

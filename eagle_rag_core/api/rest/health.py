@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Annotated, Any, Final, NotRequired
 
 from fastapi import APIRouter, Request
@@ -11,7 +9,8 @@ from fastapi.responses import JSONResponse
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from eagle_rag_core.api.identity import is_identified
+from eagle_rag_core.api.identity import caller_of, is_identified
+from eagle_rag_core.api.rest.asking import Asking
 from eagle_rag_core.api.rest.openapi import JsonObject, answers
 from eagle_rag_core.app import EagleApp
 from eagle_rag_core.errors import ErrorCode
@@ -34,6 +33,11 @@ _UNWELL: Final = {
     "code": "storage_unavailable",
     "detail": "The catalog was moved away or replaced; put it back or restart.",
     "failed": "catalog",
+}
+_SILENT: Final = {
+    "status": "failed",
+    "code": str(ErrorCode.TIMEOUT),
+    "detail": "It does not say how it is in time.",
 }
 _PLUGINS: Final = {
     "default_namespace": "core",
@@ -78,28 +82,9 @@ class Plugins(TypedDict):
     ]
 
 
-class _Asking:
-    """Asks the app how it is, once however many want to know, and does not wait for ever."""
-
-    def __init__(self, app: EagleApp) -> None:
-        self._app = app
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="health")
-        self._running: Future[JsonObject] | None = None
-
-    async def report(self) -> JsonObject:
-        if self._running is None or self._running.done():
-            self._running = self._pool.submit(self._app.health)
-        asked = asyncio.wrap_future(self._running)
-        done, _ = await asyncio.wait([asked], timeout=_SECONDS)
-        if done:
-            return asked.result()
-        detail = f"It does not say how it is within {_SECONDS:g} s."
-        return {"status": "failed", "code": str(ErrorCode.TIMEOUT), "detail": detail}
-
-
 def health_router(app: EagleApp) -> APIRouter:
     router = APIRouter(tags=["health"])
-    asking = _Asking(app)
+    asking = Asking(lambda: app.health())
     told: dict[int | str, JsonObject] = {
         **answers(_HEALTH),
         503: {
@@ -121,7 +106,7 @@ def health_router(app: EagleApp) -> APIRouter:
         return JSONResponse({"status": "ok"})
 
     async def health(*, whole: bool) -> JSONResponse:
-        report = await asking.report()
+        report = await asking.answer(_SECONDS) or _SILENT
         status = report["status"]
         shown = report if whole else {"status": status}
         return JSONResponse(shown, status_code=503 if status == "failed" else 200)
@@ -133,9 +118,10 @@ def health_router(app: EagleApp) -> APIRouter:
         response_model=Health,
         responses=told,
     )
-    async def whole() -> JSONResponse:
-        """The home, the catalog, the workers, and what packs say of themselves."""
-        return await health(whole=True)
+    async def whole(request: Request) -> JSONResponse:
+        """The home, the catalog, the workers, and what packs say of themselves. A caller limited
+        to some knowledge bases gets the status alone."""
+        return await health(whole=_may_see_all(request))
 
     @router.get(
         "/health/ready",
@@ -147,7 +133,7 @@ def health_router(app: EagleApp) -> APIRouter:
     async def ready(request: Request) -> JSONResponse:
         """503 as soon as the home or the catalog is gone or cannot be written. Troubles of jobs
         and packs only degrade it. Answers without a token, too, then with the status alone."""
-        return await health(whole=is_identified(request))
+        return await health(whole=is_identified(request) and _may_see_all(request))
 
     @router.get(
         "/health/plugins",
@@ -156,8 +142,15 @@ def health_router(app: EagleApp) -> APIRouter:
         response_model=Plugins,
         responses=answers(_PLUGINS),
     )
-    async def plugins() -> JSONResponse:
-        """Why a pack is active or is not; folders of the machine are left out."""
-        return JSONResponse(app.plugins_report())
+    async def plugins(request: Request) -> JSONResponse:
+        """Why a pack is active or is not; folders of the machine are left out. Decisions may tell
+        of any document: callers limited to some knowledge bases see none."""
+        report = app.plugins_report()
+        return JSONResponse(report if _may_see_all(request) else {**report, "decisions": {}})
 
     return router
+
+
+def _may_see_all(request: Request) -> bool:
+    """What the whole deployment does tells of everybody's documents."""
+    return caller_of(request).kbs is None

@@ -24,6 +24,7 @@ _TAGS: Final = (
     ("knowledge bases", "Their settings, sizes and tags."),
     ("mcp", "What the MCP face of the same deployment offers."),
     ("health", "For probes and for people."),
+    ("admin", "For administrators alone."),
 )
 _ABOUT: Final = """\
 The same engine as over MCP. Requests are strict: unknown fields are refused, nothing is converted.

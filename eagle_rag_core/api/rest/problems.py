@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import math
 import re
-import secrets
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final, get_args
@@ -19,6 +18,7 @@ from starlette.responses import JSONResponse
 from eagle_rag_core.calls.outcome import CallOutcome
 from eagle_rag_core.errors import EagleError, ErrorCode
 from eagle_rag_core.settings.suggest import did_you_mean
+from eagle_rag_core.telemetry.tracing import current_trace_id
 
 _LOG = logging.getLogger(__name__)
 
@@ -110,7 +110,7 @@ class Problem(BaseModel):
     code: str = Field(description="Stable and machine-readable; the same as over MCP.")
     retryable: bool = Field(description="Whether the same request may succeed later.")
     retry_after_s: float = Field(description="Seconds to wait before that; 0 when unknown.")
-    instance: str = Field(description="Id of this occurrence; the server's log has it, too.")
+    instance: str = Field(description="Ends with the id of the trace, which the log and the audit have, too.")
     errors: list[FieldProblem] = Field([], description="The fields that are wrong, if any are.")
 
 
@@ -177,8 +177,8 @@ class ProblemError(Exception):
         )
 
     def logged(self) -> Problem:
-        """The problem under an id of its own, which the log has, too."""
-        problem = self.problem(secrets.token_hex(8))
+        """The problem under the id of its trace, which the log has, too."""
+        problem = self.problem(current_trace_id())
         level = logging.ERROR if problem.status >= 500 else logging.DEBUG
         _LOG.log(level, "%s: %s: %s", problem.instance, self.code, self.detail)
         return problem

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 
 import numpy as np
 
@@ -34,10 +35,10 @@ class NameTable:
         """The ordinals of names that are no :attr:`long` ones, -1 for unknown names."""
         keys = [name.encode("utf-8", "surrogatepass") for name in names]
         found = np.full(len(keys), -1, np.int32)
-        fitting = [i for i, key in enumerate(keys) if _fits(key)]
-        if not len(self.texts) or not fitting:
+        fitting = np.flatnonzero(np.fromiter(map(_fits, keys), np.bool_, len(keys)))
+        if not len(self.texts) or not len(fitting):
             return found
-        wanted = np.array([keys[i] for i in fitting], self.texts.dtype)
+        wanted = np.array([keys[i] for i in fitting.tolist()], self.texts.dtype)
         at = np.minimum(np.searchsorted(self.texts, wanted), len(self.texts) - 1)
         found[fitting] = np.where(self.texts[at] == wanted, self.numbers[at], -1)
         return found
@@ -47,7 +48,7 @@ class Numbering(dict[str, int]):
     """Numbers names in order of first use: ``numbering[name]`` gives a new name the next number.
 
     Only the thread that changes the index subscripts; searches use :meth:`numbers`, which never
-    adds.
+    adds a number.
 
     :param table: names that have their numbers already.
     """
@@ -68,15 +69,20 @@ class Numbering(dict[str, int]):
     def prepare(self, names: Iterable[str]) -> None:
         """Look up many names at once, so that subscripting each of them is quick."""
         if self._table:
-            fresh = list(set(names) - self.keys())
+            fresh = [name for name in set(names) if name not in self]
             found = self._table.find(fresh).tolist()
             self.update(pair for pair in zip(fresh, found, strict=True) if pair[1] >= 0)
 
     def numbers(self, names: Sequence[str]) -> Ordinals:
         """The ordinals of names, -1 for unknown ones."""
-        found = np.fromiter((self.get(name, -1) for name in names), np.int32, len(names))
-        if self._table and (missing := np.flatnonzero(found < 0).tolist()):
-            found[missing] = self._table.find([names[i] for i in missing])
+        found = np.fromiter(map(self.get, names, repeat(-1)), np.int32, len(names))
+        if self._table and (found < 0).any():
+            missing = np.flatnonzero(found < 0)
+            asked = [names[i] for i in missing.tolist()]
+            found[missing] = numbers = self._table.find(asked)
+            # Scopes of many documents come again.
+            known = zip(asked, numbers.tolist(), strict=True)
+            self.update(pair for pair in known if pair[1] >= 0)
         return found
 
     def table(self, used: Ordinals) -> NameTable:
@@ -86,25 +92,32 @@ class Numbering(dict[str, int]):
         """
         places = np.full(self.size, -1, np.int32)
         places[used] = np.arange(len(used), dtype=np.int32)
-        mapped = self._table.texts if self._table else np.array([], f"S{_WIDTH}")
-        kept = places[self._table.numbers] if self._table else np.array([], np.int32)
-        inside = set(self._table.numbers.tolist()) if self._table else set()
+        mapped, numbers = self._mapped
+        kept = places[numbers]
+        inside = np.zeros(self.size, np.bool_)
+        inside[numbers] = True
         short: list[bytes] = []
-        numbers: list[int] = []
+        own: list[int] = []
         long: dict[str, int] = {}
-        for name, number in self.items():
-            if (place := int(places[number])) < 0 or number in inside:
+        for name, number in tuple(self.items()):  # searches may look names up meanwhile
+            if inside[number] or (place := int(places[number])) < 0:
                 continue
             key = name.encode("utf-8", "surrogatepass")
             if _fits(key):
                 short.append(key)
-                numbers.append(place)
+                own.append(place)
             else:
                 long[name] = place
         texts = np.concatenate((mapped[kept >= 0], np.array(short, mapped.dtype)))
         order = np.argsort(texts, kind="stable")
-        joined = np.concatenate((kept[kept >= 0], np.array(numbers, np.int32)))
+        joined = np.concatenate((kept[kept >= 0], np.array(own, np.int32)))
         return NameTable(texts[order], joined[order], long)
+
+    @property
+    def _mapped(self) -> tuple[Bytes, Ordinals]:
+        if self._table is None:
+            return np.array([], f"S{_WIDTH}"), np.array([], np.int32)
+        return self._table.texts, self._table.numbers
 
 
 def _fits(key: bytes) -> bool:

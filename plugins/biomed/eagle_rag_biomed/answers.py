@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-ZeroResultReason = Literal["", "not_in_vocabulary", "not_in_library", "filtered_out", "ambiguous"]
+ZeroResultReason = Literal[
+    "", "not_in_vocabulary", "not_in_library", "filtered_out", "ambiguous", "index_stale"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,8 @@ class Entity:
 class EntityAnswer:
     """The whole answer.
 
-    :param truncated: more entities were found than ``limit``.
+    :param truncated: more entities were found than ``limit``; ``next_cursor`` leads to them.
+    :param budget_truncated: quotes were left out, to keep within ``max_chars``.
     """
 
     query: str
@@ -87,4 +90,7 @@ class EntityAnswer:
     entities: list[Entity]
     zero_result_reason: ZeroResultReason
     truncated: bool
+    next_cursor: str
+    budget_truncated: bool
     vocabulary: str
+    vocabulary_version: str

@@ -61,7 +61,7 @@ _ENDS_REACH: Final = (
     r"but|however|although|though|except|apart from|aside from|other than|nevertheless|yet"
     r"|because|secondary to|due to|which|who|presented|presents|developed|received|[;:]"
 )
-_SENTENCE_END: Final = re.compile(
+SENTENCE_END: Final = re.compile(
     r"(?<!\b[A-Z])[.!?][\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])|\n\s*\n|\n(?=[#*\-|>])"
 )
 
@@ -126,7 +126,7 @@ class Assertions:
     def __init__(self, tokens: Tokens) -> None:
         self._starts = [start for start, _ in tokens.spans]
         text = tokens.text
-        self._sentences = [0, *(m.end() for m in _SENTENCE_END.finditer(text))]
+        self._sentences = [0, *(m.end() for m in SENTENCE_END.finditer(text))]
         self._forward: list[_Cue] = []
         self._backward: list[_Cue] = []
         self._endings: list[int] = []

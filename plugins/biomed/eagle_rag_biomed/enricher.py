@@ -1,10 +1,10 @@
 """Ingest: from the mentions of a document to records and search terms.
 
 Every occurrence becomes a ``mention`` record at its chunk, every concept of the document an
-``entity`` record that knows the broader concepts, every chunk with concepts a ``passage`` record
-that counts them, and the document itself an ``annotation``. The canonical label and the CURIE of
-each concept join the chunk's search terms, so that a chunk that says "heart attack" is found by
-"myocardial infarction".
+``entity`` record that knows the broader concepts and a ``tally`` of its mentions, every chunk
+with concepts a ``passage`` record and a ``digest``, and the document itself an ``annotation``.
+The canonical label and the CURIE of each concept join the chunk's search terms, so that a chunk
+that says "heart attack" is found by "myocardial infarction".
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from eagle_rag_biomed.annotator import Annotator, Mention
 from eagle_rag_biomed.concepts import Concept
+from eagle_rag_biomed.digests import Spot, digest_data, repeated, spot_rows
 from eagle_rag_biomed.vocabulary import Vocabulary
 from eagle_rag_core.types import Chunk, Enrichment, EnrichmentInput, NewRecord
 
@@ -25,24 +26,30 @@ class EntityEnricher:
 
     def __init__(self, annotator: Annotator) -> None:
         self._annotator = annotator
-        self.version = f"2-{annotator.vocabulary.version}-{annotator.stop_terms.digest}"
+        self.version = f"3-{annotator.vocabulary.version}-{annotator.stop_terms.digest}"
+        if annotator.marker:
+            self.version += f"-{annotator.marker.digest}"
 
     def enrich(self, item: EnrichmentInput) -> Enrichment:
         mentions = self._annotator.annotate(item.parsed.text)
         by_chunk = list(_by_chunk(mentions, item.chunks))
         concepts: defaultdict[str, dict[str, Concept]] = defaultdict(dict)
-        counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        in_passage: defaultdict[str, list[Mention]] = defaultdict(list)
         for mention, chunks in by_chunk:
             if concept := mention.concept:
                 for chunk in chunks:
                     concepts[chunk.node_id][concept.curie] = concept
-                    counts[chunk.node_id][concept.curie] += 1
+                    in_passage[chunk.node_id].append(mention)
         vocabulary = self._annotator.vocabulary
         return Enrichment(
             records=(
                 *(_mention_record(m, chunks[0] if chunks else None) for m, chunks in by_chunk),
-                *_entity_records(mentions, vocabulary),
-                *(_passage_record(node, found) for node, found in counts.items()),
+                *_entity_records(by_chunk, vocabulary),
+                *(
+                    record
+                    for node, found in in_passage.items()
+                    for record in _passage_records(node, found)
+                ),
                 NewRecord(
                     kind="annotation",
                     fields={"vocabulary": vocabulary.version, "mentions": len(mentions)},
@@ -88,6 +95,7 @@ def _mention_record(mention: Mention, chunk: Chunk | None) -> NewRecord:
         "start": mention.start,
         "end": mention.end,
         "method": mention.method,
+        "confidence": mention.confidence,
     }
     if mention.assertion.cue:
         data["cue"] = mention.assertion.cue
@@ -108,20 +116,33 @@ def _mention_record(mention: Mention, chunk: Chunk | None) -> NewRecord:
     )
 
 
-def _passage_record(node_id: str, counts: Counter[str]) -> NewRecord:
-    return NewRecord(
+def _passage_records(node_id: str, mentions: Sequence[Mention]) -> Iterator[NewRecord]:
+    counts = Counter(m.concept.curie for m in mentions if m.concept)
+    yield NewRecord(
         kind="passage",
         fields={"curies": tuple(counts)},
         node_id=node_id,
-        data={"counts": dict(counts)},
+        data=repeated(counts),
+    )
+    yield NewRecord(
+        kind="digest",
+        fields={"passage": node_id},
+        node_id=node_id,
+        data=digest_data(mentions),
     )
 
 
-def _entity_records(mentions: Sequence[Mention], vocabulary: Vocabulary) -> Iterator[NewRecord]:
+def _entity_records(
+    by_chunk: Sequence[tuple[Mention, list[Chunk]]], vocabulary: Vocabulary
+) -> Iterator[NewRecord]:
     found: defaultdict[Concept, list[Mention]] = defaultdict(list)
-    for mention in mentions:
-        if mention.concept:
-            found[mention.concept].append(mention)
+    spots: defaultdict[Concept, list[Spot]] = defaultdict(list)
+    for mention, chunks in by_chunk:
+        if concept := mention.concept:
+            found[concept].append(mention)
+            node = chunks[0].node_id if chunks else ""
+            status = mention.assertion.status
+            spots[concept].append(Spot(node, mention.start, mention.surface, status))
     for concept, own in found.items():
         assertions = Counter(m.assertion.status for m in own)
         surfaces = Counter(m.surface for m in own)
@@ -139,4 +160,9 @@ def _entity_records(mentions: Sequence[Mention], vocabulary: Vocabulary) -> Iter
                 "by_assertion": dict(assertions),
                 "surfaces": [surface for surface, _ in surfaces.most_common()],
             },
+        )
+        yield NewRecord(
+            kind="tally",
+            fields={"curie": concept.curie, "assertions": tuple(sorted(assertions))},
+            data={"counts": dict(assertions), "spots": spot_rows(spots[concept])},
         )

@@ -4,51 +4,61 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from eagle_rag_biomed.answers import (
     ConceptRef,
     Entity,
     EntityAnswer,
-    Evidence,
     LinkedName,
     UnlinkedName,
     ZeroResultReason,
 )
 from eagle_rag_biomed.assertion import AssertionStatus
 from eagle_rag_biomed.closure import kinds_in_library
-from eagle_rag_biomed.concepts import Concept, ConceptType
+from eagle_rag_biomed.concepts import ConceptType
+from eagle_rag_biomed.digests import PassageEntity, Spot, entities_of, spots_of
 from eagle_rag_biomed.linking import LinkedQuery, Linker, Named
+from eagle_rag_biomed.quoting import Budget, quotes
 from eagle_rag_core.plugins import PackContext
-from eagle_rag_core.types import FieldValue, Hit, Record
+from eagle_rag_core.types import FieldValue, Hit
 
 AssertionFilter = Literal["any"] | AssertionStatus
 Relation = Literal["named", "kind", "related"]
 
 #: Related entities are read from so many passages.
 _PASSAGES: Final = 10
-#: No passage has more mentions than this, near enough.
-_MENTIONS_PER_PASSAGE: Final = 200
-_SNIPPET: Final = 240
 #: Records that the counts of some entities are made from: one per entity and document.
-_MOST_ENTITY_RECORDS: Final = 100_000
+_MOST_TALLIES: Final = 100_000
+#: Documents about an organism that are told apart.
+_MOST_DOCUMENTS: Final = 10_000
 
 _Where = dict[str, FieldValue | Sequence[FieldValue]]
 
 
 @dataclass(frozen=True, slots=True)
 class EntityQuestion:
-    """What the caller asks for. Empty types, KB or documents mean all."""
+    """What the caller asks for. Empty types, KB or documents mean all.
+
+    :param organism: only documents that mention this species; "" for all.
+    :param context: words that tell what ambiguous names of the query mean.
+    :param position: the first candidate that is returned.
+    :param max_chars: quoted passages hold so many characters together, at most.
+    """
 
     query: str
     types: tuple[ConceptType, ...] = ()
     kb_name: str = ""
     document_ids: tuple[str, ...] = ()
+    organism: str = ""
+    context: str = ""
     assertion: AssertionFilter = "any"
     relation: Literal["exact", "kinds"] = "exact"
     limit: int = 10
+    position: int = 0
     evidence_per_entity: int = 2
+    max_chars: int = 8000
 
 
 @dataclass(slots=True)
@@ -59,16 +69,17 @@ class _Candidate:
     label: str
     type: str
     relation: Relation
-    mentions: list[Record]
+    spots: list[Spot] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class _Tally:
-    """How often an entity is mentioned, of what the filters leave."""
+    """How often an entity is mentioned, of what the filters leave, and where."""
 
     documents: int = 0
     mentions: int = 0
     negated: int = 0
+    spots: list[Spot] = field(default_factory=list)
 
 
 class EntityFinder:
@@ -84,40 +95,89 @@ class EntityFinder:
         self._ctx = ctx
         self._linker = linker
 
-    def answer(self, question: EntityQuestion) -> EntityAnswer:
-        linked = self._linker.explain(question.query)
-        candidates = self._candidates(question, linked)
-        matching = [c for c in candidates if not question.types or c.type in question.types]
-        entities: list[Entity] = []
-        truncated = False
-        for some in _parts(matching, question.limit):
-            tallies = self._tallies(question, some)
-            for candidate in some:
-                if len(entities) == question.limit:
-                    truncated = True
-                    break
-                if tally := tallies.get(candidate.curie):
-                    entities.append(self._entity(question, candidate, tally))
-            if truncated:
-                break
+    def answer(self, asked: EntityQuestion) -> EntityAnswer:
+        linked = self._linker.explain(asked.query, asked.context)
+        question = self._within_organism(asked)
+        candidates = self._candidates(question, linked) if question else []
+        matching = [c for c in candidates if not asked.types or c.type in asked.types]
+        budget = Budget(asked.max_chars)
+        entities, following = self._entities(question or asked, matching, budget)
+        reason: ZeroResultReason = ""
+        if not entities:
+            reason = self._reason(question, linked, candidates)
         return EntityAnswer(
-            query=question.query,
+            query=asked.query,
             linked=[linked_name(n) for n in linked.linked],
             ambiguous=[unlinked_name(n) for n in linked.ambiguous],
             unresolved=[unlinked_name(n) for n in linked.unresolved],
             entities=entities,
-            zero_result_reason="" if entities else self._reason(question, linked, candidates),
-            truncated=truncated,
+            zero_result_reason=reason,
+            truncated=following > 0,
+            next_cursor=str(following) if following else "",
+            budget_truncated=budget.exceeded,
             vocabulary=self._linker.vocabulary.described,
+            vocabulary_version=self._linker.vocabulary.version,
         )
+
+    def _within_organism(self, question: EntityQuestion) -> EntityQuestion | None:
+        """The question, asked of the documents that mention its organism; None without any."""
+        if not question.organism:
+            return question
+        species = {
+            r.concept.curie for r in self._linker.resolve(question.organism, ("species",))[:1]
+        }
+        found = species and self._ctx.records.count_by(
+            "entity",
+            "document_id",
+            {"curie": sorted(species)},
+            kb_name=question.kb_name,
+            document_ids=question.document_ids,
+            limit=_MOST_DOCUMENTS,
+        )
+        if not found:
+            return None
+        return replace(question, document_ids=tuple(str(document) for document, _ in found))
+
+    def _entities(
+        self, question: EntityQuestion, matching: Sequence[_Candidate], budget: Budget
+    ) -> tuple[list[Entity], int]:
+        """A page of entities, and where the next begins; 0 at the end."""
+        chosen: list[tuple[_Candidate, _Tally]] = []
+        following = 0
+        position = question.position
+        while position < len(matching) and not following:
+            some = matching[position : position + question.limit]
+            tallies = self._tallies(question, some)
+            for candidate in some:
+                if tally := tallies.get(candidate.curie):
+                    if len(chosen) == question.limit:
+                        following = position
+                        break
+                    chosen.append((candidate, tally))
+                position += 1
+        spots = [self._spots(question, candidate, tally) for candidate, tally in chosen]
+        evidence = quotes(self._ctx, spots, budget)
+        return [
+            Entity(
+                curie=candidate.curie,
+                label=candidate.label,
+                type=candidate.type,
+                relation=candidate.relation,
+                documents=tally.documents,
+                mentions=tally.mentions,
+                negated=tally.negated,
+                evidence=quoted,
+            )
+            for (candidate, tally), quoted in zip(chosen, evidence, strict=True)
+        ], following
 
     def _candidates(self, question: EntityQuestion, linked: LinkedQuery) -> list[_Candidate]:
         candidates = {
-            c.curie: _Candidate(c.curie, c.label, c.type, "named", []) for c in linked.concepts
+            c.curie: _Candidate(c.curie, c.label, c.type, "named") for c in linked.concepts
         }
         if question.relation == "kinds":
             for concept in linked.concepts:
-                for kind in self._kinds(question, concept):
+                for kind in self._kinds(question, concept.curie):
                     candidates.setdefault(kind.curie, kind)
         named = set(candidates)
         hits = self._ctx.search.text(
@@ -126,59 +186,39 @@ class EntityFinder:
             kb_name=question.kb_name,
             document_ids=question.document_ids,
         )
-        mentions = self._mentions_by_passage(question, hits)
+        mentioned = self._entities_by_passage(hits)
         scores: defaultdict[str, float] = defaultdict(float)
         for rank, hit in enumerate(hits, start=1):
-            here = [m for m in mentions[hit.node_id] if m.fields["curie"]]
-            if named and not any(m.fields["curie"] in named for m in here):
+            here = mentioned.get(hit.node_id, [])
+            if named and not any(entity.curie in named for entity in here):
                 continue
-            for curie in {m.fields["curie"] for m in here}:
-                scores[curie] += 1 / rank
-            for mention in here:
-                candidate = candidates.setdefault(mention.fields["curie"], _related(mention))
-                candidate.mentions.append(mention)
+            for entity in here:
+                scores[entity.curie] += 1 / rank
+                candidate = candidates.setdefault(
+                    entity.curie, _Candidate(entity.curie, entity.label, entity.type, "related")
+                )
+                candidate.spots += entity.spots
         related = [c for c in candidates.values() if c.relation == "related"]
         related.sort(key=lambda c: (-scores[c.curie], c.label))
         return [*(c for c in candidates.values() if c.relation != "related"), *related]
 
-    def _kinds(self, question: EntityQuestion, concept: Concept) -> Iterator[_Candidate]:
-        """The entities of the library that are kinds of ``concept``."""
-        for curie in kinds_in_library(
-            self._ctx,
-            concept.curie,
-            kb_name=question.kb_name,
-            document_ids=question.document_ids,
+    def _kinds(self, question: EntityQuestion, curie: str) -> Iterator[_Candidate]:
+        """The entities of the library that are kinds of the concept."""
+        for kind in kinds_in_library(
+            self._ctx, curie, kb_name=question.kb_name, document_ids=question.document_ids
         ):
-            if kind := self._linker.vocabulary.by_id(curie):
-                yield _Candidate(curie, kind.label, kind.type, "kind", [])
+            if concept := self._linker.vocabulary.by_id(kind):
+                yield _Candidate(kind, concept.label, concept.type, "kind")
 
-    def _mentions_by_passage(
-        self, question: EntityQuestion, hits: Sequence[Hit]
-    ) -> defaultdict[str, list[Record]]:
-        by_passage: defaultdict[str, list[Record]] = defaultdict(list)
-        if hits:
-            where: _Where = {"passage": [hit.node_id for hit in hits]}
-            for mention in self._ctx.records.find(
-                "mention",
-                where,
-                kb_name=question.kb_name,
-                document_ids=question.document_ids,
-                limit=len(hits) * _MENTIONS_PER_PASSAGE,
-            ):
-                by_passage[mention.node_id].append(mention)
-        return by_passage
-
-    def _entity(self, question: EntityQuestion, candidate: _Candidate, tally: _Tally) -> Entity:
-        return Entity(
-            curie=candidate.curie,
-            label=candidate.label,
-            type=candidate.type,
-            relation=candidate.relation,
-            documents=tally.documents,
-            mentions=tally.mentions,
-            negated=tally.negated,
-            evidence=self._evidence(question, candidate),
+    def _entities_by_passage(self, hits: Sequence[Hit]) -> dict[str, list[PassageEntity]]:
+        if not hits:
+            return {}
+        records = self._ctx.records.find(
+            "digest",
+            {"passage": [hit.node_id for hit in hits]},
+            limit=len(hits),
         )
+        return {record.node_id: list(entities_of(record)) for record in records}
 
     def _tallies(
         self, question: EntityQuestion, candidates: Sequence[_Candidate]
@@ -189,13 +229,13 @@ class EntityFinder:
             where["assertions"] = question.assertion
         tallies: defaultdict[str, _Tally] = defaultdict(_Tally)
         for record in self._ctx.records.find(
-            "entity",
+            "tally",
             where,
             kb_name=question.kb_name,
             document_ids=question.document_ids,
-            limit=_MOST_ENTITY_RECORDS,
+            limit=_MOST_TALLIES,
         ):
-            by_assertion: Mapping[str, int] = record.data["by_assertion"]
+            by_assertion: Mapping[str, int] = record.data["counts"]
             counted = by_assertion
             if question.assertion != "any":
                 counted = {question.assertion: by_assertion[question.assertion]}
@@ -203,77 +243,46 @@ class EntityFinder:
             tally.documents += 1
             tally.mentions += sum(counted.values())
             tally.negated += counted.get("negated", 0)
+            if tally.documents <= question.evidence_per_entity:
+                tally.spots += spots_of(record)
         return dict(tallies)
+
+    def _spots(self, question: EntityQuestion, candidate: _Candidate, tally: _Tally) -> list[Spot]:
+        """One mention of each of several passages, those that answer the query first."""
+        chosen: dict[str, Spot] = {}
+        for spot in (*candidate.spots, *tally.spots):
+            if question.assertion in ("any", spot.assertion):
+                chosen.setdefault(spot.node_id, spot)
+        return list(chosen.values())[: question.evidence_per_entity]
+
+    def _reason(
+        self,
+        question: EntityQuestion | None,
+        linked: LinkedQuery,
+        candidates: Sequence[_Candidate],
+    ) -> ZeroResultReason:
+        if question is None:
+            return "filtered_out"
+        if candidates:
+            if self._count(question, "entity", {"curie": [c.curie for c in candidates]}):
+                return "filtered_out"
+            return "index_stale" if self._is_stale(question) else "not_in_library"
+        return "ambiguous" if linked.ambiguous else "not_in_vocabulary"
+
+    def _is_stale(self, question: EntityQuestion) -> bool:
+        """Whether documents were annotated with another vocabulary than is in use."""
+        of_this: _Where = {"vocabulary": self._linker.vocabulary.version}
+        return self._count(question, "annotation", {}) > self._count(
+            question, "annotation", of_this
+        )
 
     def _count(self, question: EntityQuestion, kind: str, where: _Where) -> int:
         return self._ctx.records.count(
-            kind, where, kb_name=question.kb_name, document_ids=question.document_ids
+            kind,
+            where,
+            kb_name=question.kb_name,
+            document_ids=question.document_ids,
         )
-
-    def _evidence(self, question: EntityQuestion, candidate: _Candidate) -> list[Evidence]:
-        """One mention of each of several passages, those that answer the query first."""
-        where: _Where = {"curie": candidate.curie}
-        if question.assertion != "any":
-            where["assertion"] = question.assertion
-        wanted = question.evidence_per_entity
-        if not wanted:
-            return []
-        chosen: dict[str, Record] = {}
-        for mention in candidate.mentions:
-            if question.assertion in ("any", mention.fields["assertion"]):
-                chosen.setdefault(mention.node_id, mention)
-        if len(chosen) < wanted:
-            for mention in self._ctx.records.find(
-                "mention",
-                where,
-                kb_name=question.kb_name,
-                document_ids=question.document_ids,
-                limit=wanted * 10,
-            ):
-                if mention.node_id:
-                    chosen.setdefault(mention.node_id, mention)
-        passages = self._ctx.search.passages([*chosen][:wanted])
-        return [_evidence(chosen[hit.node_id], hit) for hit in passages]
-
-    def _reason(
-        self, question: EntityQuestion, linked: LinkedQuery, candidates: list[_Candidate]
-    ) -> ZeroResultReason:
-        if any(self._count(question, "entity", {"curie": c.curie}) for c in candidates):
-            return "filtered_out"
-        if candidates:
-            return "not_in_library"
-        return "ambiguous" if linked.ambiguous else "not_in_vocabulary"
-
-
-def _related(mention: Record) -> _Candidate:
-    data = mention.data
-    return _Candidate(mention.fields["curie"], data["label"], data["type"], "related", [])
-
-
-def _evidence(mention: Record, hit: Hit) -> Evidence:
-    return Evidence(
-        node_id=hit.node_id,
-        document_id=hit.document_id,
-        kb_name=hit.kb_name,
-        title=hit.title,
-        page=hit.page,
-        surface=mention.data["surface"],
-        assertion=mention.fields["assertion"],
-        text=_snippet(hit, mention),
-    )
-
-
-def _snippet(hit: Hit, mention: Record) -> str:
-    """The words around the mention, cut at word borders."""
-    at = max(0, mention.data["start"] - hit.start)
-    first = max(0, at - _SNIPPET // 2)
-    last = min(len(hit.text), first + _SNIPPET)
-    snippet = hit.text[first:last]
-    if first > 0:
-        snippet = "… " + snippet.partition(" ")[2]
-    if last < len(hit.text):
-        snippet = snippet.rpartition(" ")[0] + " …"
-    return snippet.strip()
 
 
 def linked_name(named: Named) -> LinkedName:
@@ -285,7 +294,3 @@ def linked_name(named: Named) -> LinkedName:
 def unlinked_name(named: Named) -> UnlinkedName:
     """A part of a query that names no one concept, as answers show it."""
     return UnlinkedName(named.text, [ConceptRef(c.curie, c.label, c.type) for c in named.concepts])
-
-
-def _parts(candidates: Sequence[_Candidate], size: int) -> Iterator[Sequence[_Candidate]]:
-    return (candidates[i : i + size] for i in range(0, len(candidates), size))

@@ -42,6 +42,7 @@ def layered(base: Vocabulary, concepts: Iterable[Concept], source: Source) -> Vo
         version=f"{base.version}+{source.version}",
         sources=[*base.sources, source],
         type_of=type_of,
+        own=base.own | {c.curie for c in added},
     )
 
 

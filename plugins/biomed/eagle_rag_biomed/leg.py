@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from eagle_rag_biomed.closure import kinds_in_library
+from eagle_rag_biomed.digests import counts_of
 from eagle_rag_biomed.linking import Linker
 from eagle_rag_core.plugins import PackContext
 from eagle_rag_core.types import LegRequest, Record, ScoredNode
@@ -54,7 +55,7 @@ def entity_leg(linker: Linker, ctx: PackContext) -> Callable[[LegRequest], Seque
 
 def _strength(record: Record, curie: str, kinds: Collection[str]) -> float:
     """How much a passage is about a concept, 0..2: more for more mentions."""
-    counts: Mapping[str, int] = record.data["counts"]
+    counts = counts_of(record)
     own = counts.get(curie, 0)
     mentions = own + sum(number for kind, number in counts.items() if kind in kinds)
     return mentions / (1 + mentions) + (_ITSELF if own else 0.0)

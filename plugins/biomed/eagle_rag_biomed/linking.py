@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -20,6 +21,10 @@ _OUTER_PUNCTUATION: Final = " \t.?!:'()[]"
 _NAME_WORDS: Final = 4
 #: Shorter words resemble too many names to guess what was meant.
 _SHORTEST_TYPO: Final = 6
+#: Shorter words of names and contexts tell nothing of a sense.
+_SHORTEST_WORD: Final = 4
+#: A concept in a context counts as so many of its words.
+_ITSELF: Final = 100
 #: Comparing spellings takes milliseconds each.
 _MAX_COMPARED: Final = 12
 
@@ -87,9 +92,12 @@ class Linker:
         """The concepts ``query`` names, by names or CURIEs, without looking for similar names."""
         return self._link(query, self._annotator.annotate(query))
 
-    def explain(self, query: str) -> LinkedQuery:
-        """As :meth:`link`, and what in ``query`` could not be linked."""
-        mentions = self._annotator.annotate(query)
+    def explain(self, query: str, context: str = "") -> LinkedQuery:
+        """As :meth:`link`, and what in ``query`` could not be linked.
+
+        :param context: words that tell what ambiguous names mean.
+        """
+        mentions = self.in_context(self._annotator.annotate(query), context)
         unresolved: dict[str, Named] = {}
         for text in islice(self._unlinked(query, mentions), _MAX_COMPARED):
             similar = tuple(self.vocabulary.similar(text))
@@ -97,14 +105,40 @@ class Linker:
                 unresolved.setdefault(text.casefold(), Named(text, similar))
         return replace(self._link(query, mentions), unresolved=tuple(unresolved.values()))
 
-    def resolve(self, term: str, types: Sequence[ConceptType] = ()) -> list[Resolution]:
+    def in_context(self, mentions: Sequence[Mention], context: str) -> list[Mention]:
+        """``mentions``, ambiguous ones narrowed to the sense that ``context`` speaks of."""
+        if not context or all(len(m.candidates) < 2 for m in mentions):
+            return list(mentions)
+        topic = self._topic(context)
+        return [replace(m, candidates=_closest(m.candidates, topic)) for m in mentions]
+
+    def _topic(self, context: str) -> Counter[str]:
+        """What a text is about: its concepts, the classes of them, and its words."""
+        topic = Counter(_words(context))
+        for mention in self._annotator.annotate(context):
+            for concept in mention.candidates:
+                # The concept itself, or what explains an acronym, settles its sense.
+                topic[concept.curie] += _ITSELF
+        return topic
+
+    def resolve(
+        self, term: str, types: Sequence[ConceptType] = (), context: str = ""
+    ) -> list[Resolution]:
         """The concepts that ``term`` as a whole may stand for, the surest first.
 
         Names in another case, parts of the term and similar spellings count only where nothing
         fits better.
 
         :param types: only concepts of these; empty for all.
+        :param context: words that tell which of several senses is meant.
         """
+        found = self._resolved(term, types)
+        if not context or len(found) < 2:
+            return found
+        meant = _closest([r.concept for r in found], self._topic(context))
+        return [r for r in found if r.concept in meant]
+
+    def _resolved(self, term: str, types: Sequence[ConceptType]) -> list[Resolution]:
         for tier in (self._exact, self._in_other_case, self._parts, self._similar):
             found: dict[str, Resolution] = {}
             for resolution in tier(term.strip()):
@@ -179,6 +213,20 @@ class Linker:
             if 1 < len(words) <= _NAME_WORDS:
                 yield name
             yield from (w for w in words if _is_symbol(w) or len(w) >= _SHORTEST_TYPO)
+
+
+def _closest(concepts: Sequence[Concept], topic: Counter[str]) -> tuple[Concept, ...]:
+    """Those of ``concepts`` whose identifier and names have most in common with ``topic``."""
+    scores = [
+        topic[c.curie] + sum(topic[w] for w in {w for n in c.all_names for w in _words(n)})
+        for c in concepts
+    ]
+    best = max(scores)
+    return tuple(c for c, score in zip(concepts, scores, strict=True) if score == best)
+
+
+def _words(text: str) -> list[str]:
+    return [w for w in key_of(text).split() if len(w) >= _SHORTEST_WORD]
 
 
 def _reads_like_name(text: str, query: str) -> bool:

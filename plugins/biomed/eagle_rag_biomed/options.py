@@ -36,6 +36,11 @@ class Options(BaseModel):
     user_vocabularies: tuple[UserVocabulary, ...] = Field(
         default=(), description="Vocabularies of your own, on top; later ones win."
     )
+    crf_model: str = Field(
+        default="",
+        description="Folder of a model that eagle-rag-biomed train made, which corrects and "
+        "completes what the vocabulary finds; needs the crf extra. Empty for none.",
+    )
     stop_terms: tuple[str, ...] = Field(
         default=(), description="Tables of further names that are not looked for in texts."
     )

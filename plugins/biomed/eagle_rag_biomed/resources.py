@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eagle_rag_biomed.annotator import Annotator
+from eagle_rag_biomed.annotator import Annotator, Marker
 from eagle_rag_biomed.artefact import open_artefact
 from eagle_rag_biomed.builtin import builtin_vocabulary
 from eagle_rag_biomed.stopterms import StopTerms, builtin_stop_terms, parse_stop_terms
@@ -24,7 +24,17 @@ def annotator_for(options: Options | None) -> Annotator:
     """
     if options is None:
         return Annotator(builtin_vocabulary(), builtin_stop_terms())
-    return Annotator(_vocabulary(options), _stop_terms(options))
+    vocabulary = _vocabulary(options)
+    return Annotator(vocabulary, _stop_terms(options), _marker(options, vocabulary))
+
+
+def _marker(options: Options, vocabulary: Vocabulary) -> Marker | None:
+    if not options.crf_model:
+        return None
+    from eagle_rag_biomed.marking import ModelMarker
+    from eagle_rag_biomed.recogniser import Recogniser
+
+    return ModelMarker(vocabulary, Recogniser(Path(options.crf_model)))
 
 
 def _vocabulary(options: Options) -> Vocabulary:

@@ -58,6 +58,7 @@ class Vocabulary:
     :param identifiers: numbers by :func:`~eagle_rag_biomed.concepts.identifier_key`.
     :param name: shown to callers, with ``version``, beside every answer.
     :param type_of: a concept's type by its number, where that can be had without the concept.
+    :param own: identifiers of the concepts that users' own vocabularies name.
     """
 
     def __init__(
@@ -70,12 +71,14 @@ class Vocabulary:
         version: str,
         sources: Sequence[Source] = (),
         type_of: Callable[[int], ConceptType] | None = None,
+        own: frozenset[str] = frozenset(),
     ) -> None:
         self.concepts = concepts
         self.type_of = type_of or (lambda number: concepts[number].type)
         self.name = name
         self.version = version
         self.sources = tuple(sources)
+        self.own = own
         self.names = table
         self.identifiers = identifiers
         self._ancestors = lru_cache(maxsize=20_000)(self._find_ancestors)

@@ -7,12 +7,10 @@ from collections.abc import Collection, Iterable
 
 from eagle_rag_biomed.annotator import Annotator
 from eagle_rag_biomed.concepts import CONCEPT_TYPES, ConceptType
+from eagle_rag_biomed.marking import counted_type
 from eagle_rag_biomed.names import key_of
 from eagle_rag_biomed.stopterms import StopTerms
 from eagle_rag_biomed_compiler.pubtator import AnnotatedDocument
-
-#: Annotators of diseases mark what ontologies keep apart as phenotypes.
-_COUNTS_AS: dict[ConceptType, ConceptType] = {"phenotype": "disease"}
 
 
 def learn_stop_terms(
@@ -37,8 +35,3 @@ def learn_stop_terms(
             same = frozenset(t for t in CONCEPT_TYPES if counted_type(t) == kind)
             stopped[key] = stopped.get(key, frozenset()) | same
     return StopTerms(stopped)
-
-
-def counted_type(concept_type: ConceptType) -> ConceptType:
-    """The type of corpora that ``concept_type`` counts as."""
-    return _COUNTS_AS.get(concept_type, concept_type)

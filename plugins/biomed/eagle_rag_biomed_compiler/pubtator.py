@@ -26,6 +26,14 @@ _TYPES: Final[dict[str, ConceptType]] = {
     "proteinmutation": "variant",
     "snp": "variant",
 }
+_IDENTIFIER_SEPARATOR: Final = re.compile(r"[|,;+]")
+_MESH: Final = re.compile(r"[CD]\d+")
+#: Of identifiers that are not of MeSH.
+_PREFIXES: Final[dict[ConceptType, str]] = {
+    "gene": "NCBIGene",
+    "species": "NCBITaxon",
+    "cell_line": "cellosaurus",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,5 +86,17 @@ def _mention(cells: list[str]) -> GoldMention | None:
     if kind is None:
         return None
     given = cells[5] if len(cells) > 5 else ""
-    identifiers = tuple(i for i in re.split(r"[|,;]", given) if i not in ("", "-", "-1"))
+    identifiers = tuple(
+        _curie(i, kind) for i in _IDENTIFIER_SEPARATOR.split(given) if i not in ("", "-", "-1")
+    )
     return GoldMention(int(cells[1]), int(cells[2]), cells[3], kind, identifiers)
+
+
+def _curie(identifier: str, kind: ConceptType) -> str:
+    """``identifier`` with the prefix that corpora leave out: "D003000", "672", "CVCL_0030"."""
+    if ":" in identifier:
+        return identifier
+    if _MESH.fullmatch(identifier):
+        return f"MESH:{identifier}"
+    prefix = _PREFIXES.get(kind, "")
+    return f"{prefix}:{identifier}" if prefix else identifier

@@ -25,7 +25,7 @@ def enricher(annotator: Annotator) -> EntityEnricher:
 def test_it_is_an_enricher_whose_version_follows_the_vocabulary(enricher: EntityEnricher) -> None:
     assert isinstance(enricher, Enricher)
     again = EntityEnricher(Annotator(builtin_vocabulary(), parse_stop_terms(["*\tgout"])))
-    assert enricher.version.startswith("2-1-")
+    assert enricher.version.startswith("3-1-")
     assert again.version != enricher.version
 
 
@@ -65,6 +65,16 @@ def test_entities_count_the_mentions_of_a_document(enricher: EntityEnricher) -> 
     assert entity.node_id == ""
 
 
+def test_a_tally_keeps_a_passage_of_each_assertion(enricher: EntityEnricher) -> None:
+    item = enrichment_input("A heart attack. Another heart attack. No heart attack. MI.")
+    (tally,) = (r for r in enricher.enrich(item).records if r.kind == "tally")
+    assert tally.data["counts"] == {"affirmed": 3, "negated": 1}
+    assert tally.data["spots"] == [
+        [item.chunks[0].node_id, 2, "heart attack", "affirmed"],
+        [item.chunks[0].node_id, 41, "heart attack", "negated"],
+    ]
+
+
 def test_chunks_carry_label_and_curie_of_their_own_entities(enricher: EntityEnricher) -> None:
     item = enrichment_input("# One\n\nA heart attack came.\n\n# Two\n\nThen aspirin helped.")
     first, second = (chunk.node_id for chunk in item.chunks)
@@ -99,6 +109,7 @@ def test_a_mention_outside_of_all_chunks_belongs_to_the_document(enricher: Entit
     assert [(r.kind, r.node_id) for r in enrichment.records] == [
         ("mention", ""),
         ("entity", ""),
+        ("tally", ""),
         ("annotation", ""),
     ]
 

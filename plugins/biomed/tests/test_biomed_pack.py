@@ -27,7 +27,14 @@ def test_it_registers_what_it_declares(library: PackLibrary) -> None:
     (record,) = library.plugins.records
     assert record.active, record.reason
     assert record.tools == tuple(sorted(f"biomed_{name}" for name in TOOLS))
-    assert record.records == ("mention", "entity", "passage", "annotation")
+    assert record.records == (
+        "mention",
+        "entity",
+        "tally",
+        "passage",
+        "digest",
+        "annotation",
+    )
     extensions = library.plugins.extensions
     assert [name for name, _ in extensions.enrichers] == ["biomed"]
     assert [expander.name for expander in extensions.expanders] == ["biomed_synonyms"]

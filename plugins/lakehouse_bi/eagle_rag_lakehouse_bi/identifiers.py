@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Final
 
 _RUN: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|[^\W\d_]+|\d+")
@@ -74,8 +75,7 @@ def identifier_words(identifier: str) -> list[str]:
     >>> identifier_words("o_custkey")
     ['o', 'customer', 'key']
     """
-    words = (part for run in _runs(identifier) for part in _unglued(run))
-    return list(dict.fromkeys(stem(_ABBREVIATIONS.get(w, w)) for w in words))
+    return list(dict.fromkeys(word for run in runs(identifier) for word in words_of(run)))
 
 
 def readable(identifier: str) -> str:
@@ -84,20 +84,34 @@ def readable(identifier: str) -> str:
     >>> readable("custAddr")
     'customer address'
     """
-    words = (part for run in _runs(identifier) for part in _unglued(run))
+    words = (part for run in runs(identifier) for part in _unglued(run))
     return " ".join(_ABBREVIATIONS.get(w, w) for w in words)
 
 
 def question_words(question: str) -> list[str]:
     """The words of a question that may name something, stemmed, each once."""
-    words = (w for w in _runs(question) if w not in _STOP_WORDS)
-    parts = (part for word in words for part in _unglued(word))
-    return list(dict.fromkeys(stem(_ABBREVIATIONS.get(w, w)) for w in parts))
+    return list(dict.fromkeys(word for run in content_runs(question) for word in words_of(run)))
 
 
 def text_words(texts: Iterable[str]) -> set[str]:
     """The stemmed words of descriptions and names."""
-    return {stem(w) for text in texts for w in _runs(text)}
+    return {stem(w) for text in texts for w in runs(text)}
+
+
+def content_runs(text: str) -> Iterator[str]:
+    """The words of a question as they stand, without those that name nothing."""
+    return (run for run in runs(text) if run not in _STOP_WORDS)
+
+
+def runs(text: str) -> Iterator[str]:
+    """The words of a text or identifier as they stand, in lower case."""
+    return (run.lower() for run in _RUN.findall(text))
+
+
+@lru_cache(maxsize=50_000)
+def words_of(run: str) -> tuple[str, ...]:
+    """The words glued together in one, spelled out and stemmed."""
+    return tuple(stem(_ABBREVIATIONS.get(w, w)) for w in _unglued(run))
 
 
 def stem(word: str) -> str:
@@ -116,10 +130,6 @@ def stem(word: str) -> str:
             word = word[: -len(ending)]
             return word[:-1] if word[-1] == word[-2] and word[-1] not in "ls" else word
     return word
-
-
-def _runs(text: str) -> Iterator[str]:
-    return (run.lower() for run in _RUN.findall(text))
 
 
 def _unglued(word: str) -> Iterator[str]:

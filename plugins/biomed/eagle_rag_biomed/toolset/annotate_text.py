@@ -16,7 +16,8 @@ from eagle_rag_core.plugins import register_mcp_tool
 _DESCRIPTION: Final = """\
 Marks the biomedical entities in a given text, which is not kept: each mention with its start and \
 end in characters, so that the characters between them are its surface, its type, identifier and \
-label, how it was found (dictionary, abbreviation that the text defines, pattern of a variant), \
+label, how it was found (dictionary, abbreviation that the text defines, pattern of a variant, \
+model), how its words led to the identifier (tier), how likely it is right (confidence), \
 and whether it is affirmed, negated, hypothetical, about relatives or in the past, with the cue \
 that says so. A mention that several concepts fit has an empty curie and its candidates. The \
 text is taken as one document, in English."""
@@ -33,6 +34,8 @@ class AnnotatedMention:
     curie: str
     label: str
     method: str
+    tier: str
+    confidence: float
     assertion: str
     cue: str
     long_form: str
@@ -46,6 +49,7 @@ class AnnotatedText:
     mentions: list[AnnotatedMention]
     truncated: bool
     vocabulary: str
+    vocabulary_version: str
 
 
 def annotate_text_tool(annotator: Annotator) -> Callable[..., AnnotatedText]:
@@ -62,17 +66,23 @@ def annotate_text_tool(annotator: Annotator) -> Callable[..., AnnotatedText]:
             str, Field(min_length=1, max_length=20_000, description="The text to annotate.")
         ],
         entity_types: EntityTypes = (),
+        min_confidence: Annotated[
+            float,
+            Field(ge=0, le=1, description="Leave out mentions that are less likely to be right."),
+        ] = 0.0,
         limit: Annotated[int, Field(ge=1, le=200, description="Most mentions to return.")] = 100,
     ) -> AnnotatedText:
         found = [
             m
             for m in annotator.annotate(text)
-            if not entity_types or any(c.type in entity_types for c in m.candidates)
+            if m.confidence >= min_confidence
+            and (not entity_types or not m.types.isdisjoint(entity_types))
         ]
         return AnnotatedText(
             [_mention(m) for m in found[:limit]],
             len(found) > limit,
             annotator.vocabulary.described,
+            annotator.vocabulary.version,
         )
 
     return annotate_text
@@ -88,6 +98,8 @@ def _mention(mention: Mention) -> AnnotatedMention:
         curie=concept.curie if concept else "",
         label=concept.label if concept else "",
         method=mention.method,
+        tier=mention.tier,
+        confidence=mention.confidence,
         assertion=mention.assertion.status,
         cue=mention.assertion.cue,
         long_form=mention.long_form,

@@ -8,8 +8,12 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from eagle_rag_biomed.toolset.parameters import NAMESPACE, EntityTypes
-from eagle_rag_core.errors import InvalidArgument
+from eagle_rag_biomed.toolset.parameters import (
+    NAMESPACE,
+    Cursor,
+    EntityTypes,
+    position_of,
+)
 from eagle_rag_core.plugins import PackContext, register_mcp_tool
 from eagle_rag_core.types import Record
 
@@ -64,11 +68,9 @@ def list_entities_tool(ctx: PackContext) -> Callable[..., ListedEntities]:
         ],
         entity_types: EntityTypes = (),
         limit: Annotated[int, Field(ge=1, le=200, description="Most entities of a page.")] = 50,
-        cursor: Annotated[
-            str, Field(max_length=32, description="next_cursor of the page before, unchanged.")
-        ] = "",
+        cursor: Cursor = "",
     ) -> ListedEntities:
-        first = _position(cursor)
+        first = position_of(cursor)
         found = ctx.records.find("entity", document_ids=[document_id], limit=_MOST)
         wanted = [r for r in found if not entity_types or r.fields["type"] in entity_types]
         wanted.sort(key=lambda r: (-r.data["count"], r.data["label"], r.fields["curie"]))
@@ -85,12 +87,6 @@ def list_entities_tool(ctx: PackContext) -> Callable[..., ListedEntities]:
         )
 
     return list_entities
-
-
-def _position(cursor: str) -> int:
-    if cursor and not (cursor.isascii() and cursor.isdigit() and len(cursor) < 9):
-        raise InvalidArgument("cursor is none of this tool's; pass next_cursor unchanged.")
-    return int(cursor or 0)
 
 
 def _listed(record: Record) -> ListedEntity:

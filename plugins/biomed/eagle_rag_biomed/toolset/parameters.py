@@ -7,6 +7,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from eagle_rag_biomed.concepts import ConceptType
+from eagle_rag_core.errors import InvalidArgument
 
 NAMESPACE: Final = "biomed"
 
@@ -21,6 +22,24 @@ AssertionFilter = Annotated[
         "about relatives, or in the past."
     ),
 ]
+Organism = Annotated[
+    str,
+    Field(
+        max_length=200,
+        description="Only documents that mention this species, by any name such as mouse.",
+    ),
+]
+Context = Annotated[
+    str,
+    Field(
+        max_length=4000,
+        description="Words around ambiguous names, to tell what they mean, such as memory loss "
+        "for AD.",
+    ),
+]
+Cursor = Annotated[
+    str, Field(max_length=32, description="next_cursor of the page before, unchanged.")
+]
 EntityName = Annotated[
     str,
     Field(
@@ -29,3 +48,13 @@ EntityName = Annotated[
         description="An entity by any common name or identifier, such as MESH:D009203.",
     ),
 ]
+
+
+def position_of(cursor: str) -> int:
+    """Where the page begins that ``cursor`` leads to.
+
+    :raises InvalidArgument: it is no cursor of this pack's.
+    """
+    if cursor and not (cursor.isascii() and cursor.isdigit() and len(cursor) < 9):
+        raise InvalidArgument("cursor is none of this tool's; pass next_cursor unchanged.")
+    return int(cursor or 0)

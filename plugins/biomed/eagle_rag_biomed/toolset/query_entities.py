@@ -9,7 +9,15 @@ from pydantic import Field
 
 from eagle_rag_biomed.answers import EntityAnswer
 from eagle_rag_biomed.finder import EntityFinder, EntityQuestion
-from eagle_rag_biomed.toolset.parameters import NAMESPACE, AssertionFilter, EntityTypes
+from eagle_rag_biomed.toolset.parameters import (
+    NAMESPACE,
+    AssertionFilter,
+    Context,
+    Cursor,
+    EntityTypes,
+    Organism,
+    position_of,
+)
 from eagle_rag_core.plugins import register_mcp_tool
 from eagle_rag_core.plugins.parameters import DocumentIds, KbName
 
@@ -23,8 +31,8 @@ of them, then entities mentioned beside them in the passages that answer it; eac
 identifier, the number of documents and mentions, and quoted passages with node_id and \
 document_id. Mentions are affirmed, negated ("no evidence of pneumonia"), hypothetical, about \
 relatives or in the past. Ambiguous and unknown names come back with suggestions, and an empty \
-result says why in zero_result_reason. It returns entities with short quotes, not whole passages \
-on a topic."""
+result says why in zero_result_reason. Pages continue with next_cursor. It returns entities with \
+short quotes, not whole passages on a topic."""
 
 
 def query_entities_tool(finder: EntityFinder) -> Callable[..., EntityAnswer]:
@@ -60,6 +68,12 @@ def query_entities_tool(finder: EntityFinder) -> Callable[..., EntityAnswer]:
         evidence_per_entity: Annotated[
             int, Field(ge=0, le=10, description="Most passages to quote for each entity.")
         ] = 2,
+        organism: Organism = "",
+        context: Context = "",
+        max_chars: Annotated[
+            int, Field(ge=0, le=50_000, description="Most characters of all quotes together.")
+        ] = 8000,
+        cursor: Cursor = "",
     ) -> EntityAnswer:
         return finder.answer(
             EntityQuestion(
@@ -71,6 +85,10 @@ def query_entities_tool(finder: EntityFinder) -> Callable[..., EntityAnswer]:
                 relation=relation,
                 limit=limit,
                 evidence_per_entity=evidence_per_entity,
+                organism=organism,
+                context=context,
+                max_chars=max_chars,
+                position=position_of(cursor),
             )
         )
 

@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from eagle_rag_biomed.linking import Linker, Resolution
-from eagle_rag_biomed.toolset.parameters import NAMESPACE, EntityTypes
+from eagle_rag_biomed.toolset.parameters import NAMESPACE, Context, EntityTypes
 from eagle_rag_core.plugins import PackContext, register_mcp_tool
 from eagle_rag_core.plugins.parameters import KbName
 
@@ -45,6 +45,7 @@ class ResolvedTerm:
 class ResolvedTerms:
     terms: list[ResolvedTerm]
     vocabulary: str
+    vocabulary_version: str
 
 
 #: Synonyms shown with a concept.
@@ -66,6 +67,7 @@ def resolve_terms_tool(ctx: PackContext, linker: Linker) -> Callable[..., Resolv
             Field(min_length=1, max_length=50, description="Names, abbreviations or identifiers."),
         ],
         entity_types: EntityTypes = (),
+        context: Context = "",
         kb_name: KbName = "",
         limit: Annotated[int, Field(ge=1, le=10, description="Most concepts for a term.")] = 3,
     ) -> ResolvedTerms:
@@ -84,10 +86,10 @@ def resolve_terms_tool(ctx: PackContext, linker: Linker) -> Callable[..., Resolv
 
         resolved = []
         for term in terms:
-            found = linker.resolve(term, entity_types)
+            found = linker.resolve(term, entity_types, context)
             concepts = [concept(r) for r in found[:limit]]
             resolved.append(ResolvedTerm(term, _status(found), concepts))
-        return ResolvedTerms(resolved, linker.vocabulary.described)
+        return ResolvedTerms(resolved, linker.vocabulary.described, linker.vocabulary.version)
 
     return resolve_terms
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
@@ -11,12 +11,13 @@ from pydantic import Field
 
 from eagle_rag_biomed.answers import LinkedName, UnlinkedName, ZeroResultReason
 from eagle_rag_biomed.closure import kinds_in_library
+from eagle_rag_biomed.digests import PassageEntity, entities_of
 from eagle_rag_biomed.finder import linked_name, unlinked_name
 from eagle_rag_biomed.linking import LinkedQuery, Linker
 from eagle_rag_biomed.toolset.parameters import NAMESPACE
 from eagle_rag_core.plugins import PackContext, register_mcp_tool
 from eagle_rag_core.plugins.parameters import DocumentIds, KbName
-from eagle_rag_core.types import Hit, Record
+from eagle_rag_core.types import Hit
 
 _DESCRIPTION: Final = """\
 Retrieves the passages that answer a biomedical question best, found by words, by meaning where \
@@ -30,7 +31,6 @@ within one answer only. When nothing is found zero_result_reason says why."""
 #: So many passages are looked at for one that is returned, where some are left out.
 _OVERFETCH: Final = 5
 _MOST_FETCHED: Final = 100
-_MENTIONS_PER_PASSAGE: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +75,7 @@ class RetrievedContext:
     passages: list[ContextPassage]
     zero_result_reason: ZeroResultReason
     vocabulary: str
+    vocabulary_version: str
 
 
 def retrieve_context_tool(ctx: PackContext, linker: Linker) -> Callable[..., RetrievedContext]:
@@ -118,6 +119,7 @@ def retrieve_context_tool(ctx: PackContext, linker: Linker) -> Callable[..., Ret
             [_passage(hit, matched[hit.node_id], max_chars) for hit in chosen[:top_k]],
             "" if chosen else _reason(linked, bool(hits), mentioning),
             linker.vocabulary.described,
+            linker.vocabulary.version,
         )
 
     return retrieve_context
@@ -138,35 +140,28 @@ def _wanted(
 
 def _matched(
     ctx: PackContext, hits: Sequence[Hit], wanted: dict[str, str]
-) -> dict[str, list[MatchedEntity]]:
+) -> Mapping[str, list[MatchedEntity]]:
     """The wanted entities that each passage mentions."""
-    mentions: defaultdict[str, defaultdict[str, list[Record]]] = defaultdict(
-        lambda: defaultdict(list)
-    )
+    matched: defaultdict[str, list[MatchedEntity]] = defaultdict(list)
     if hits and wanted:
-        for record in ctx.records.find(
-            "mention",
-            {"passage": [hit.node_id for hit in hits], "curie": list(wanted)},
-            limit=len(hits) * _MENTIONS_PER_PASSAGE,
-        ):
-            mentions[record.node_id][record.fields["curie"]].append(record)
-    return {
-        hit.node_id: [
-            _entity(records, wanted[curie]) for curie, records in mentions[hit.node_id].items()
-        ]
-        for hit in hits
-    }
+        nodes = [hit.node_id for hit in hits]
+        for record in ctx.records.find("digest", {"passage": nodes}, limit=len(nodes)):
+            matched[record.node_id] = [
+                _entity(entity, wanted[entity.curie])
+                for entity in entities_of(record)
+                if entity.curie in wanted
+            ]
+    return matched
 
 
-def _entity(records: Sequence[Record], kind_of: str) -> MatchedEntity:
-    first = records[0]
+def _entity(entity: PassageEntity, kind_of: str) -> MatchedEntity:
     return MatchedEntity(
-        curie=first.fields["curie"],
-        label=first.data["label"],
-        type=first.data["type"],
+        curie=entity.curie,
+        label=entity.label,
+        type=entity.type,
         kind_of=kind_of,
-        surfaces=list(dict.fromkeys(r.data["surface"] for r in records))[:5],
-        assertions=sorted({r.fields["assertion"] for r in records}),
+        surfaces=list(entity.surfaces),
+        assertions=sorted(spot.assertion for spot in entity.spots),
     )
 
 

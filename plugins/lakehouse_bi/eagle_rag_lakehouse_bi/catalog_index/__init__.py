@@ -1,0 +1,1 @@
+"""The catalogs of one scope in memory: what questions are ranked by."""

@@ -162,6 +162,7 @@ class EagleApp:
             if self._started or self._closed:
                 return
             self._started = True
+            self._warn_of_open_port()
             self._warm_up = threading.Timer(_WARM_UP_DELAY, self._begin)
             self._warm_up.daemon = True
             self._warm_up.start()
@@ -246,6 +247,15 @@ class EagleApp:
                 for namespace, decisions in self._plugins.decisions().items()
             },
         }
+
+    def _warn_of_open_port(self) -> None:
+        uri = self.settings.milvus.uri
+        if uri and "://" not in uri:
+            _LOG.warning(
+                "milvus.uri is a Milvus Lite file, which is served on a port of this machine that "
+                "asks for no password: every local user can read and change all vectors. Use the "
+                "local backend or a Milvus server with a token where others have accounts."
+            )
 
     def _library_state(self, caller: Caller, kb_name: str) -> Sequence[object]:
         """What an answer to this caller depends on; see :class:`LibraryState`."""

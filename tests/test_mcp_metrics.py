@@ -313,6 +313,8 @@ def test_a_crash_has_its_trace_in_the_problem(tmp_path: Path) -> None:
     client.app.tool_definitions = None  # type: ignore[assignment, method-assign]
     answer: httpx2.Response = client.get("/mcp/tools", headers={"traceparent": TRACEPARENT})
     assert (answer.status_code, answer.json()["instance"][-32:]) == (500, TRACE)
+    counted = samples(client.get("/metrics").text)
+    assert value(counted, "eagle_rag_http_requests_total", route="/mcp/tools", status="500") == 1
     client.close()
 
 

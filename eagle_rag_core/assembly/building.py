@@ -18,6 +18,7 @@ from eagle_rag_core.ingest.chunking import Chunker
 from eagle_rag_core.ingest.originals import Originals
 from eagle_rag_core.ingest.parsers import ParserRegistry
 from eagle_rag_core.ingest.pipeline import PipelineParts
+from eagle_rag_core.ingest.pixel_view import PixelView
 from eagle_rag_core.ingest.sources.breaker import Breaker
 from eagle_rag_core.ingest.tiles.tiler import Tiler
 from eagle_rag_core.ingest.views import IndexedView, TextView
@@ -25,6 +26,7 @@ from eagle_rag_core.ingest.visual_view import VisualView
 from eagle_rag_core.jobs.periodic import Periodic
 from eagle_rag_core.jobs.workers import WorkersFactory
 from eagle_rag_core.models.embedders import ResolvedEmbedder
+from eagle_rag_core.models.image_embedders import image_embedder
 from eagle_rag_core.models.llm import chat_model
 from eagle_rag_core.models.ocr import ocr_engine
 from eagle_rag_core.query.engine import AnswerEngine
@@ -74,17 +76,19 @@ def build_engine(
     _tell_other_namespaces(catalog)
     embedder = text_embedder(settings, catalog, extensions)
     packs = pack_views(settings, catalog, extensions, embedder.embedder)
-    views = (*packs, VisualView(catalog, embedder.embedder))
+    pixels = image_embedder(settings.models)
+    refilled: tuple[RefilledView, ...] = (*packs, words := VisualView(catalog, embedder.embedder))
+    views: list[IndexedView] = [*packs, words, *([PixelView(catalog, pixels)] if pixels else [])]
     rooms = _rooms(settings, extensions, catalog, embedder, views)
     search = orchestrator(settings, catalog, rooms.store, embedder, extensions, packs)
-    seeing = visual_retriever(settings, catalog, rooms.store, embedder)
+    seeing = visual_retriever(settings, catalog, rooms.store, embedder, pixels)
     llm = chat_model(settings.models.llm)
     taking_in = ingesting(
         settings, rooms, workers, refusal="" if embedder.can_ingest else embedder.notice
     )
     documents = DocumentService(catalog, rooms.store, rooms.originals)
     knowledge_bases = KbService(catalog, rooms.store, rooms.originals)
-    upkeep = _upkeep(settings, extensions, rooms, taking_in, knowledge_bases, embedder, views)
+    upkeep = _upkeep(settings, extensions, rooms, taking_in, knowledge_bases, embedder, refilled)
     sources = _sources(settings, rooms, taking_in, documents)
     relevance = Relevance(embedder.embedder.name)
     answers = AnswerEngine(search, settings.query, relevance, llm, seeing)

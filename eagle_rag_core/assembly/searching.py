@@ -9,11 +9,14 @@ from eagle_rag_core.assembly.embedding import active_text
 from eagle_rag_core.catalog.collections import CollectionInfo, active_collection
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.errors import ConfigError
+from eagle_rag_core.ingest.pixel_view import kind_of
 from eagle_rag_core.ingest.visual_view import VISUAL
 from eagle_rag_core.models.embedders import ResolvedEmbedder
+from eagle_rag_core.models.image_embedders import ImageEmbedder
 from eagle_rag_core.models.rerankers import FASTEMBED, HTTP, core_reranker
 from eagle_rag_core.retrieval.legs import TextIndex
 from eagle_rag_core.retrieval.orchestrator import Orchestrator, RetrievalParts
+from eagle_rag_core.retrieval.pixels import PixelIndex
 from eagle_rag_core.retrieval.view_legs import SearchedView, ViewIndex
 from eagle_rag_core.retrieval.visual import VisualParts, VisualRetriever
 from eagle_rag_core.settings import Settings
@@ -54,14 +57,19 @@ def orchestrator(
 
 
 def visual_retriever(
-    settings: Settings, catalog: Catalog, store: VectorStore, resolved: ResolvedEmbedder
+    settings: Settings,
+    catalog: Catalog,
+    store: VectorStore,
+    resolved: ResolvedEmbedder,
+    pixels: ImageEmbedder | None,
 ) -> VisualRetriever:
     """What finds regions of pages and pictures."""
+    seen = PixelIndex(catalog, store, pixels, kind_of(pixels)) if pixels else None
     in_process = not settings.milvus.uri and resolved.in_process
     index = TextIndex(
         store, partial(_active, catalog, VISUAL), resolved.embedder, in_process=in_process
     )
-    return VisualRetriever(VisualParts(catalog, index, settings.retrieval))
+    return VisualRetriever(VisualParts(catalog, index, settings.retrieval, seen))
 
 
 def _active(catalog: Catalog, kind: str) -> CollectionInfo | None:

@@ -229,7 +229,9 @@ class IngestPipeline:
             pages=page_spans(parsed),
             lines=parsed.lines,
         )
-        made = MadeVersion(draft, kb_seed, terms_of(info, sections, chunks, enriched))
+        made = MadeVersion(
+            draft, kb_seed, terms_of(info, sections, chunks, enriched), read_original=lambda: data
+        )
         indexed = index_version(
             (parts.text, *parts.views),
             made,

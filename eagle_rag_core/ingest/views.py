@@ -36,11 +36,13 @@ class MadeVersion:
 
     :param kb_seed: of its knowledge base, which rows carry.
     :param terms: the analysed tokens of each chunk, in the order of the chunks.
+    :param read_original: gives the file it was made from.
     """
 
     draft: VersionDraft
     kb_seed: str
     terms: Sequence[Sequence[str]]
+    read_original: Callable[[], bytes]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from eagle_rag_core.catalog.tiles import tiles_of_versions
 from eagle_rag_core.errors import ErrorCode, ModelError
 from eagle_rag_core.ingest.views import Contribution, MadeVersion, collection_in_use
 from eagle_rag_core.models.analyzer import analyze
+from eagle_rag_core.types import TileKind
 from eagle_rag_core.vectors.collections import as_collection
 
 if TYPE_CHECKING:
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
 #: The kind of the collection of tiles by their words.
 VISUAL: Final = "visual"
+#: Kinds that are embedded by how they begin, and characters of that, and of the others.
+_STRETCHES: Final = (TileKind.PAGE, TileKind.SECTION)
+_BEGINNING: Final = 200
+_MOST: Final = 800
 
 
 class VisualView:
@@ -72,19 +77,25 @@ class VisualView:
                 code=ErrorCode.EMBEDDER_MISMATCH,
             )
         title = made.draft.document.title
-        texts = [words_of(tile) for tile in tiles]
         return Contribution(
             as_collection(info),
             self._embedder,
             ids=[tile.image_id for tile in tiles],
-            tokens=[analyze(f"{title}\n{text}") for text in texts],
-            texts=texts,
+            tokens=[analyze(f"{title}\n{_words_of(tile)}") for tile in tiles],
+            texts=[_meaning_of(tile) for tile in tiles],
         )
 
     def texts_of(self, conn: Connection, version_ids: Iterable[str]) -> Mapping[str, str]:
-        return {tile.image_id: words_of(tile) for tile in tiles_of_versions(conn, version_ids)}
+        return {tile.image_id: _meaning_of(tile) for tile in tiles_of_versions(conn, version_ids)}
 
 
-def words_of(tile: Tile) -> str:
+def _meaning_of(tile: Tile) -> str:
+    """What is embedded of a tile. Passages say what stretches of text mean, and better; embedding
+    those again would cost as much as the passages did."""
+    words = _words_of(tile)
+    return words[:_BEGINNING] if tile.kind in _STRETCHES else words[:_MOST]
+
+
+def _words_of(tile: Tile) -> str:
     """What a tile is found by: its caption, its headings and what can be read on it."""
     return "\n".join(filter(None, (tile.caption, tile.path, tile.text))) or tile.kind.value

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -124,8 +124,17 @@ def start_module(module: str) -> subprocess.Popen[bytes]:
         [sys.executable, "-P", "-m", module],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(_absolute(sys.path))},
+        env={**_without_tokens(os.environ), "PYTHONPATH": os.pathsep.join(_absolute(sys.path))},
     )
+
+
+def _without_tokens(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment without what callers of the server are known by."""
+    return {
+        name: value
+        for name, value in environ.items()
+        if not name.upper().startswith(("AUTH_API_KEY", "EAGLE_RAG_AUTH__"))
+    }
 
 
 def _peak_mb(peak: int) -> float:

@@ -6,6 +6,8 @@ import logging
 from collections.abc import Callable
 from typing import Protocol
 
+from pydantic import SecretStr
+
 from eagle_rag_core.errors import EagleError
 from eagle_rag_core.jobs.child import ChildProcess, Exited
 from eagle_rag_core.jobs.leases import ClaimedJob
@@ -16,6 +18,7 @@ from eagle_rag_core.jobs.queue import JobQueue
 from eagle_rag_core.jobs.slot import Launch
 from eagle_rag_core.jobs.worker import Control, Worker
 from eagle_rag_core.settings import Settings
+from eagle_rag_core.settings.sections import AuthSettings
 from eagle_rag_core.settings.transfer import dumps
 
 #: Runs one job to its end.
@@ -98,7 +101,7 @@ def launcher(
 
     def launch(hear: Callable[[Event | Exited], object]) -> ChildProcess:
         hello = Hello(
-            settings=dumps(_sharing_vectors(settings)),
+            settings=dumps(without_callers(_sharing_vectors(settings))),
             no_packs=no_packs,
             fingerprint=fingerprint,
             memory_mb=settings.ingest.max_memory_mb,
@@ -109,6 +112,14 @@ def launcher(
         return ChildProcess(_MODULE, hello, hear)
 
     return launch
+
+
+def without_callers(settings: Settings) -> Settings:
+    """The settings of a process that reads strangers' files and answers nobody: without what opens
+    the doors of the server, and without what only answers need."""
+    rerank = settings.models.rerank.model_copy(update={"api_key": SecretStr("")})
+    models = settings.models.model_copy(update={"rerank": rerank})
+    return settings.model_copy(update={"auth": AuthSettings(), "models": models})
 
 
 def _sharing_vectors(settings: Settings) -> Settings:

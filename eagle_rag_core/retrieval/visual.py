@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 PIXELS: Final = "pixels"
 #: What is left of the score of a tile of each kind. A page has all the words of its figures and
 #: tables, and the rest of the page besides; measured, see docs/visual.md.
-_SHARES: Final = {TileKind.PAGE: 0.9, TileKind.SECTION: 0.9}
+_SHARES: Final = {TileKind.PAGE: 0.95, TileKind.SECTION: 0.95}
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,7 +180,12 @@ class KbCopyService:
 
         # Terms that enrichers added are nowhere but in the rows.
         tokens = dict(zip(stored.node_ids, stored.tokens, strict=True))
-        made = MadeVersion(new, seed, [tokens[chunk.node_id] for chunk in old.chunks])
+        made = MadeVersion(
+            new,
+            seed,
+            [tokens[chunk.node_id] for chunk in old.chunks],
+            read_original=lambda: parts.originals.read(new.content_hash),
+        )
         return index_version((parts.text, *parts.views), made, known)
 
     def _stored(

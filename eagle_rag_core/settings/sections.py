@@ -202,6 +202,15 @@ class EmbeddingSettings(Section):
     )
 
 
+class ImageEmbeddingSettings(Section):
+    base_url: ServerUrl = Field(
+        "", description="Server of `openai-like`; `/embeddings` with `messages` is asked, as vLLM."
+    )
+    model: str = Field("", description="Model name at that server.")
+    api_key: SecretStr = Field(SecretStr(""), description="Key for that server.")
+    timeout: float = Field(30.0, gt=0, description="Seconds one request may take.")
+
+
 class RerankSettings(Section):
     base_url: ServerUrl = Field(
         "", description="Server of the reranker `http`; `/rerank` is added."
@@ -222,7 +231,13 @@ class ModelSettings(Section):
     embedding: EmbeddingSettings = Field(
         EmbeddingSettings(), description="The text embedder `openai-like`."
     )
-    image_embedder: Literal["none"] = Field("none", description="Image embedder.")
+    image_embedder: str = Field(
+        "none",
+        description="none, openai-like or fastembed:<model>; with none, pixels are not embedded.",
+    )
+    image_embedding: ImageEmbeddingSettings = Field(
+        ImageEmbeddingSettings(), description="The image embedder `openai-like`."
+    )
     reranker: str = Field(
         "none", description="none, http, fastembed:<model>, or one that a pack contributes."
     )

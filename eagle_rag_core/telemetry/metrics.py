@@ -140,21 +140,24 @@ def with_metrics(app: ASGIApp, metrics: Metrics, paths: Iterable[str]) -> ASGIAp
         if scope["type"] != "http":
             await app(scope, receive, send)
             return
-        status = 500  # of a request whose answer never began
+        status = "none"  # of a request whose sender left before its answer began
         began = time.perf_counter()
 
         async def note(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
-                status = message["status"]
+                status = str(message["status"])
             await send(message)
 
         try:
             await app(scope, receive, note)
+        except Exception:
+            status = "500"  # answered further out
+            raise
         finally:
             method = scope["method"] if scope["method"] in _METHODS else _OTHER
             route = _route_of(scope, known)
-            metrics.requests.labels(method, route, str(status)).inc()
+            metrics.requests.labels(method, route, status).inc()
             metrics.request_seconds.labels(method, route).observe(time.perf_counter() - began)
 
     return measured

@@ -28,7 +28,7 @@ Cursor = Annotated[
 TopK = Annotated[int, Field(ge=1, le=100, description="Number of passages wanted.")]
 
 IncludeImages = Annotated[
-    bool, Field(description="Return up to five pages or regions of the best hits as images.")
+    bool, Field(description="Also return up to five of the hits as images.")
 ]
 ImageBase64 = Annotated[
     str,

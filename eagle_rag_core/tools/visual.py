@@ -68,9 +68,8 @@ def _retrieve_visual(services: ServicesOf) -> Callable[..., Any]:
         title="Find figures, tables and pages",
         description=(
             "Find figures, tables, pictures and regions of pages that match a question, best "
-            "first, each with its page and position. Use it when the answer is in a chart, "
-            "diagram, table or screenshot, or to show where something stands; include_images "
-            "returns the best ones as images. score only ranks within this answer."
+            "first, each with its page and position: for answers in charts, diagrams, tables or "
+            "screenshots, and to show where something stands."
         ),
     )
     def core_retrieve_visual(

@@ -11,11 +11,7 @@ from schema_words import Schema, default, kind, prose, table
 from eagle_rag_core.settings import Settings
 
 #: Settings that are accepted and that nothing reads yet. The tests hold the list to the code.
-WITHOUT_EFFECT: Final = frozenset(
-    {
-        "models.image_embedder",
-    }
-)
+WITHOUT_EFFECT: Final[frozenset[str]] = frozenset()
 _NOTE: Final = "*Accepted, without effect in this release.*"
 _COMPUTED: Final = {"home": "the user's data folder"}
 _HEADER: Final = ("Key", "Default", "Values", "Meaning", "Environment variable")

@@ -44,6 +44,7 @@ CORE = (
     "core_list_kbs",
     "core_query",
     "core_retrieve_text",
+    "core_retrieve_visual",
 )
 
 

@@ -29,6 +29,7 @@ REQUIRED = {
     "core_list_kbs": [],
     "core_query": ["query"],
     "core_retrieve_text": ["query"],
+    "core_retrieve_visual": ["query"],
 }
 
 

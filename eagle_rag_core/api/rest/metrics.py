@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
+from typing import Any, Final
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -19,7 +19,6 @@ from eagle_rag_core.app import EagleApp
 from eagle_rag_core.calls.breaker import CircuitState
 from eagle_rag_core.calls.events import CallEvent, CallRefused, CallRetried, CircuitChanged
 from eagle_rag_core.errors import EagleError, ErrorCode
-from eagle_rag_core.service.library_numbers import library_numbers
 from eagle_rag_core.telemetry.metrics import Metrics, Reading, record_mcp_call
 
 _SECONDS: Final = 6.0
@@ -95,12 +94,12 @@ def _deployment(app: EagleApp) -> Iterator[Reading]:
     states = Counter(str(pack["state"]) for pack in app.plugins_report()["packs"])
     yield Reading("eagle_rag_packs", "Installed packs.", _by_one(states), labels=("state",))
     if app.call_log is not None:
-        lost = {(): float(app.call_log.dropped)}
+        lost = _alone(app.call_log.dropped)
         yield Reading("eagle_rag_call_log_dropped", "Records lost.", lost, counts=True)
 
 
 def _calls(app: EagleApp) -> Iterator[Reading]:
-    in_flight = {(): float(app.pipeline.in_flight)}
+    in_flight = _alone(app.pipeline.in_flight)
     yield Reading("eagle_rag_calls_in_flight", "Calls not answered yet.", in_flight)
     guards = app.pipeline.resilience.state()
     yield Reading(
@@ -127,19 +126,26 @@ def _calls(app: EagleApp) -> Iterator[Reading]:
 
 def _library(app: EagleApp) -> Iterable[Reading]:
     """Sizes from the catalog, the same in every process; none while it cannot be read."""
+    from eagle_rag_core.service.library_numbers import library_numbers  # brings SQL
+
     try:
         numbers = library_numbers(app.engine().catalog)
     except EagleError:
-        return [Reading("eagle_rag_catalog_up", "The catalog can be read.", {(): 0})]
+        return [Reading("eagle_rag_catalog_up", "The catalog can be read.", _alone(0))]
     return [
-        Reading("eagle_rag_catalog_up", "The catalog can be read.", {(): 1}),
-        Reading("eagle_rag_kbs", "Knowledge bases.", {(): numbers.kbs}),
-        Reading("eagle_rag_documents", "Documents.", {(): numbers.documents}),
-        Reading("eagle_rag_chunks", "Passages.", {(): numbers.chunks}),
+        Reading("eagle_rag_catalog_up", "The catalog can be read.", _alone(1)),
+        Reading("eagle_rag_kbs", "Knowledge bases.", _alone(numbers.kbs)),
+        Reading("eagle_rag_documents", "Documents.", _alone(numbers.documents)),
+        Reading("eagle_rag_chunks", "Passages.", _alone(numbers.chunks)),
         Reading("eagle_rag_jobs", "Ingest jobs.", _by_one(numbers.jobs), labels=("status",)),
-        Reading("eagle_rag_jobs_dead", "Jobs not tried again.", {(): numbers.dead_jobs}),
+        Reading("eagle_rag_jobs_dead", "Jobs not tried again.", _alone(numbers.dead_jobs)),
     ]
 
 
-def _by_one(counts: Mapping[str, int]) -> dict[tuple[str, ...], float]:
+def _alone(number: float) -> dict[tuple[str, ...], float]:
+    """The value of a metric without labels."""
+    return {(): float(number)}
+
+
+def _by_one(counts: Mapping[Any, int]) -> dict[tuple[str, ...], float]:
     return {(str(name),): float(number) for name, number in counts.items()}

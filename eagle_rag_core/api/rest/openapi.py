@@ -173,7 +173,7 @@ def _example(code: str) -> JsonObject:
     retryable = STATUS[code] in (503, 504)
     wait = 5.0 if retryable else 0.0
     error = ProblemError(code, detail, retryable=retryable, retry_after_s=wait)
-    return error.problem(instance="5f2b8c1d9e7a4f60").model_dump()
+    return error.problem(instance="4bf92f3577b34da6a3ce929d0e0e4736").model_dump()
 
 
 def _typed(model: type[BaseModel], example: JsonObject) -> JsonObject:

@@ -110,7 +110,9 @@ class Problem(BaseModel):
     code: str = Field(description="Stable and machine-readable; the same as over MCP.")
     retryable: bool = Field(description="Whether the same request may succeed later.")
     retry_after_s: float = Field(description="Seconds to wait before that; 0 when unknown.")
-    instance: str = Field(description="Ends with the id of the trace, which the log and the audit have, too.")
+    instance: str = Field(
+        description="Ends with the id of the trace, which log and audit have, too."
+    )
     errors: list[FieldProblem] = Field([], description="The fields that are wrong, if any are.")
 
 

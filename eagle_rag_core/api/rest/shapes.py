@@ -213,6 +213,8 @@ SOURCE: Final[r.SourceResult] = {
     "end": 1227,
     "text": "Sea otters eat urchins.",
     "score": 1.0,
+    "image_id": "",
+    "position": "",
 }
 ANSWER: Final[r.QueryResult] = {
     "answer": "Sea otters eat urchins. [1]",

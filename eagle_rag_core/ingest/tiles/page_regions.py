@@ -6,11 +6,12 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Final
 
 from eagle_rag_core.ingest.parsers.normalise import one_line
 from eagle_rag_core.ingest.tiles.alignment import Alignment
+from eagle_rag_core.ingest.tiles.bar_charts import chart_around
 from eagle_rag_core.ingest.tiles.captions import Caption, caption_kind, captioned, drawing_of
 from eagle_rag_core.ingest.tiles.pdf_layout import PageLayout
 from eagle_rag_core.ingest.tiles.regions import Region, is_inside, is_worth_showing, merged
@@ -81,19 +82,32 @@ class PageRegions:
     def _pictured(self) -> list[Region]:
         """Tables and figures with their captions, those among them that only a caption tells of."""
         captions = list(self._captions())
-        known = [*self._tables(), *self._figures(self._layout.figures, captions)]
+        figures = [self._whole(box) for box in self._layout.figures]
+        known = [*self._tables(), *self._figures(figures, captions)]
         known, left = captioned(known, captions)
         missing = [caption for caption in left if caption.kind is TileKind.FIGURE]
         if not missing:
             return known
-        drawn = [box.turned(-self._layout.turns) for box in self._drawn()]
-        boxes = [box for each in missing[:_MAX_MISSING] if (box := drawing_of(each, drawn))]
+        boxes = [
+            self._whole(box)
+            for each in missing[:_MAX_MISSING]
+            if (box := drawing_of(each, self._drawings))
+        ]
         found, _ = captioned(list(self._figures(boxes, captions)), missing)
         return known + [
             region
             for region in found
             if not any(is_inside(region.box, other.box) for other in known)
         ]
+
+    def _whole(self, figure: Box) -> Box:
+        """A figure, or the bar chart that it is one bar of."""
+        return chart_around(figure, self._drawings)
+
+    @cached_property
+    def _drawings(self) -> Sequence[Box]:
+        """Everything on the page that is no text, as the words of the layout stand."""
+        return [box.turned(-self._layout.turns) for box in self._drawn()]
 
     def _tables(self) -> Iterator[Region]:
         texts = self._layout.tables

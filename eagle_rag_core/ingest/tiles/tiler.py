@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 #: Changes when the tiles of the same document do.
-_VERSION: Final = "1"
+_VERSION: Final = "2"
 _PPTX: Final = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 _FLOWS: Final[dict[str, Callable[[bytes], Iterator[Text | Picture]]]] = {
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": word_flow,

@@ -91,7 +91,7 @@ def test_the_audit_names_the_caller_of_each_call(server: Served) -> None:
         visible(server, token, open_session(server, token))
     log = CallLog(server.app.settings.home / "audit.db", keep_days=1)
     for _ in patiently("the calls"):
-        callers = {call["caller"] for call in log.recent()}
+        callers = {call["caller"] for call in log.recent() if call["face"] == "mcp-http"}
         if {"me", "them"} <= callers:
             break
     log.close()

@@ -9,6 +9,7 @@ import pytest
 from rest_client import OTTERS, RestClient, problem
 
 from eagle_rag_core.catalog import kbs
+from eagle_rag_core.types import LOCAL
 
 MISSING = "0" * 32
 EVERYTHING = "everything-0123456789-abcdef"

@@ -69,6 +69,8 @@ def known(library: RestClient) -> dict[str, str]:
         "job_id": job["job_id"],
         "kb_name": "biology",
         "section_id": outline["items"][0]["section_id"],
+        "page": "1",
+        "image_id": "none",
     }
 
 

@@ -301,7 +301,7 @@ def test_a_read_only_deployment_takes_nothing(tmp_path: Path) -> None:
 def test_every_writing_route_is_one_that_a_read_only_deployment_refuses(
     shared: RestClient,
 ) -> None:
-    reading = {"/search", "/query", "/query/stream", "/ingest/validate"}
+    reading = {"/search", "/search/visual", "/query", "/query/stream", "/ingest/validate"}
     writing = {
         (method, route.path)
         for route in shared.api.routes

@@ -17,6 +17,7 @@ POST /jobs/{job_id}/cancel  POST /jobs/{job_id}/retry  POST /search  POST /query
 POST /query/stream  GET /documents  GET /documents/{document_id}  PATCH /documents/{document_id}
 DELETE /documents/{document_id}  GET /documents/{document_id}/file
 GET /documents/{document_id}/outline  GET /documents/{document_id}/sections/{section_id}
+GET /documents/{document_id}/pages/{page}.png  GET /images/{image_id}.png  POST /search/visual
 GET /documents/{document_id}/text  GET /kbs  POST /kbs  GET /kbs/{kb_name}  PATCH /kbs/{kb_name}
 DELETE /kbs/{kb_name}  GET /tags  GET /mcp/tools  GET /health  GET /health/live
 GET /health/ready  GET /health/plugins

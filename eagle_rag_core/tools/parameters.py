@@ -27,9 +27,7 @@ Cursor = Annotated[
 ]
 TopK = Annotated[int, Field(ge=1, le=100, description="Number of passages wanted.")]
 
-IncludeImages = Annotated[
-    bool, Field(description="Also return up to five of the hits as images.")
-]
+IncludeImages = Annotated[bool, Field(description="Also return up to five of the hits as images.")]
 ImageBase64 = Annotated[
     str,
     Field(

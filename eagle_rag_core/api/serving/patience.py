@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from uvicorn.protocols.http.auto import AutoHTTPProtocol
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 
 def with_patience(seconds: float) -> type[asyncio.Protocol]:
@@ -14,13 +14,15 @@ def with_patience(seconds: float) -> type[asyncio.Protocol]:
     Uvicorn waits for the end of the head for ever: a client that sends a byte now and then, or
     none, holds a connection as long as it likes.
 
+    It is the one of h11, whatever else is installed: httptools lets a second Host header pass.
+
     :param seconds: for the whole head of a request, from its first byte or the connection's start.
     """
 
-    class PatientProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+    class PatientProtocol(H11Protocol):
         _waiting: asyncio.TimerHandle | None = None
 
-        def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        def connection_made(self, transport: asyncio.Transport) -> None:
             super().connection_made(transport)
             self._wait()
 

@@ -12,6 +12,8 @@ _MODULES = (
     "benchmarks.cranfield",
     "benchmarks.ingest",
     "benchmarks.serving_while_ingesting",
+    "benchmarks.faults",
+    "benchmarks.tiles",
 )
 
 

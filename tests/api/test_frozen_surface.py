@@ -40,6 +40,7 @@ CORE = [
     "core_list_kbs",
     "core_query",
     "core_retrieve_text",
+    "core_retrieve_visual",
 ]
 #: Resource templates and prompt; the library is empty, so that no resource is listed.
 BESIDE_OF_THE_CORE = ["eagle://kb/{name}", "eagle://document/{id}", "answer"]

@@ -101,7 +101,6 @@ def test_a_home_without_documents_says_how_to_begin(deployment: Deployment) -> N
         (("search", "x", "--kb", "nope"), "kb_not_found", "'nope'"),
         (("search", "  "), "invalid_argument", "query is empty"),
         (("query", "x", "--kb", "nope"), "kb_not_found", "'nope'"),
-        (("query", "x", "--mode", "visual"), "mode_unavailable", "mode 'text'"),
         (("jobs", "nope"), "job_not_found", "'nope'"),
         (("packs", "show", "alpa"), "plugin_failed", "did you mean 'alpha'"),
         (("search", "x", "--profile", "alpa"), "config_invalid", "did you mean 'alpha'"),

@@ -107,7 +107,6 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str, str]] = {
     "job-nonsense": (JOB, {"job_id": "' OR 1=1 --"}, "job_not_found", "no job"),
     "job-number": (JOB, {"job_id": 7}, "invalid_argument", "must be a string"),
     "mode-unknown": (QUERY, searching(mode="psychic"), "invalid_argument", "one of 'auto'"),
-    "mode-unavailable": (QUERY, searching(mode="visual"), "mode_unavailable", "Use mode 'text'"),
     "tool-unknown": ("core_retrieve_txt", searching(), "tool_not_found", "'core_retrieve_text'"),
     "tool-of-nobody": ("sql_run", {}, "tool_not_found", "no tool 'sql_run'"),
     "metadata-numbers": (

@@ -68,7 +68,6 @@ OF_CALLERS: dict[str, tuple[str, dict[str, Any], str, Caller]] = {
     "forbidden-kb": ("core_query", {"query": "x", "kb_name": "default"}, "kb_not_found", TENANT),
     "unknown-document": ("core_get_outline", {"document_id": NO_ID}, "document_not_found", REMOTE),
     "unknown-job": ("core_get_job", {"job_id": NO_ID}, "job_not_found", REMOTE),
-    "no-visual": ("core_query", {"query": "x", "mode": "visual"}, "mode_unavailable", REMOTE),
     "outside": ("core_ingest", {"source_uri": "/etc/passwd"}, "path_not_allowed", REMOTE),
     "climbing": ("core_ingest", {"source_uri": "../catalog.db"}, "path_not_allowed", REMOTE),
     "absent": ("core_ingest", {"source_uri": "absent.md"}, "source_not_found", REMOTE),

@@ -22,7 +22,7 @@ def with_patience(seconds: float) -> type[asyncio.Protocol]:
     class PatientProtocol(H11Protocol):
         _waiting: asyncio.TimerHandle | None = None
 
-        def connection_made(self, transport: asyncio.Transport) -> None:
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
             self._wait()
 

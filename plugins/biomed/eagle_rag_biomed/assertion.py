@@ -62,7 +62,8 @@ _ENDS_REACH: Final = (
     r"|because|secondary to|due to|which|who|presented|presents|developed|received|[;:]"
 )
 SENTENCE_END: Final = re.compile(
-    r"(?<!\b[A-Z])[.!?][\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])|\n\s*\n|\n(?=[#*\-|>])"
+    # Every branch begins with a character of its own, which the search can skip to.
+    r"[.!?](?<!\b[A-Z].)[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])|\n\s*\n|\n(?=[#*\-|>])"
 )
 
 
@@ -78,11 +79,10 @@ AFFIRMED: Final = Assertion("affirmed")
 
 def _compiled(
     cues: dict[AssertionStatus, str],
-) -> tuple[tuple[AssertionStatus, re.Pattern[str]], ...]:
-    return tuple(
-        (status, re.compile(rf"(?:{pattern})(?!\w)", re.IGNORECASE))
-        for status, pattern in cues.items()
-    )
+) -> re.Pattern[str]:
+    """One pattern, whose group that matches is named after the status."""
+    branches = (rf"(?P<{status}>(?:{pattern})(?!\w))" for status, pattern in cues.items())
+    return re.compile("|".join(branches), re.IGNORECASE)
 
 
 _FORWARD_CUES: Final = _compiled(_BEFORE)
@@ -204,12 +204,13 @@ class Assertions:
         text: str,
         start: int,
         number: int,
-        cues: tuple[tuple[AssertionStatus, re.Pattern[str]], ...],
+        cues: re.Pattern[str],
     ) -> _Cue | None:
         if start and text[start - 1].isalnum():
             return None
-        for status, pattern in cues:
-            if match := pattern.match(text, start):
-                last = bisect_left(self._starts, match.end()) - 1
-                return _Cue(start, match.end(), number, last, Assertion(status, match.group()))
-        return None
+        match = cues.match(text, start)
+        if match is None:
+            return None
+        last = bisect_left(self._starts, match.end()) - 1
+        status = next(s for s in ASSERTION_STATUSES if s == match.lastgroup)
+        return _Cue(start, match.end(), number, last, Assertion(status, match.group()))

@@ -34,6 +34,8 @@ class Concept:
     :param label: its preferred name; not repeated in ``names``.
     :param xrefs: identifiers of the same thing in other terminologies.
     :param parents: identifiers of the broader concepts it is a kind of.
+    :param lineage: ``parents`` are all broader concepts, nearest first: those above them are not
+        its own. A concept of MeSH stands at several places, and its parents stand at more.
     """
 
     curie: str
@@ -42,6 +44,7 @@ class Concept:
     names: tuple[str, ...] = ()
     xrefs: tuple[str, ...] = ()
     parents: tuple[str, ...] = ()
+    lineage: bool = False
 
     @property
     def all_names(self) -> tuple[str, ...]:

@@ -58,6 +58,7 @@ def _joined(known: Concept | None, added: Concept) -> Concept:
         tuple(names),
         tuple(dict.fromkeys((*known.xrefs, *added.xrefs))),
         tuple(dict.fromkeys((*known.parents, *added.parents))),
+        known.lineage and not added.parents,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
 from eagle_rag_biomed.name_rules import CapitalsLines
@@ -60,40 +60,65 @@ class NameFinder:
         self._known: dict[tuple[int, str, bool], _Meaning] = {}
         self._nothing: set[str] = set()
         self._longer: dict[str, bool] = {}
+        #: Names of one word alone, by the word.
+        self._alone: dict[str, list[tuple[str, int]]] = {}
+        #: Words with the first letters of the next that no name begins with.
+        self._openings: set[str] = set()
 
     def matches(self, tokens: Tokens) -> Iterator[NameMatch]:
         """Names in a text, without overlaps."""
-        if len(self._known) + len(self._longer) > _REMEMBERED:
-            self._known, self._nothing, self._longer = {}, set(), {}
+        if len(self._known) + len(self._longer) + len(self._openings) > _REMEMBERED:
+            self._known, self._longer, self._alone = {}, {}, {}
+            self._nothing, self._openings = set(), set()
         scan = _Scan(tokens)
-        text, nothing = tokens.text, self._nothing
-        free = before = 0
-        for position, (key, (start, end)) in enumerate(zip(tokens.keys, tokens.spans, strict=True)):
-            glued = start == before
-            before = end
-            if start < free or (key in _FUNCTION_WORDS and text[start] == key[0]):
+        text, openings = tokens.text, self._openings
+        starts = [start for start, _ in tokens.spans]
+        free = 0
+        for position, (start, following) in enumerate(pairwise((*starts, len(text)))):
+            if start < free:
                 continue
-            word = text[start:end]
-            if word in nothing and not self._continues(scan, position):
+            # Two letters of the next word tell most words of texts from openings of names.
+            opening = text[start : following + 2]
+            if opening in openings:
                 continue
-            if not (key.isalnum() or key in _OPENING):
-                continue
-            # A name begins with a word: not with the "6R" of "IL6R".
-            if glued and start and is_word_character(text[start - 1]):
-                continue
-            if match := self._longest_at(scan, position):
+            if self._opens_nothing(scan, position):
+                openings.add(opening)
+            elif match := self._beginning_at(scan, position):
                 free = match.end
                 yield match
-            elif not word.isupper():
-                # Capitals mean different things in lines of capitals and elsewhere.
-                nothing.add(word)
+
+    def _opens_nothing(self, scan: _Scan, position: int) -> bool:
+        """Whether no name begins there, wherever else the same characters stand."""
+        key, (start, end) = scan.tokens.keys[position], scan.tokens.spans[position]
+        text = scan.tokens.text
+        if key in _FUNCTION_WORDS and text[start] == key[0]:
+            return True
+        if not (key.isalnum() or key in _OPENING):
+            return True
+        return text[start:end] in self._nothing and not self._continues(scan, position)
+
+    def _beginning_at(self, scan: _Scan, position: int) -> NameMatch | None:
+        start, end = scan.tokens.spans[position]
+        text = scan.tokens.text
+        # A name begins with a word: not with the "6R" of "IL6R".
+        glued = position and scan.tokens.spans[position - 1][1] == start
+        if glued and is_word_character(text[start - 1]):
+            return None
+        if match := self._longest_at(scan, position):
+            return match
+        word = text[start:end]
+        if not word.isupper():
+            # Capitals mean different things in lines of capitals and elsewhere.
+            self._nothing.add(word)
+        return None
 
     def _continues(self, scan: _Scan, position: int) -> bool:
         """Whether any name of several tokens may begin there, by the start of the second."""
         begin = scan.begins[position]
         second = scan.begins[position + 1]
         # Two letters: what follows them may be a plural ending, which names are kept without.
-        opening = scan.normal[begin : second + 2]
+        third = scan.begins[min(position + 2, len(scan.begins) - 1)]
+        opening = scan.normal[begin : min(second + 2, third - 1)]
         known = self._longer.get(opening)
         if known is None:
             known = self._table.has_longer(opening)
@@ -103,8 +128,7 @@ class NameFinder:
     def _longest_at(self, scan: _Scan, position: int) -> NameMatch | None:
         begin = scan.begins[position]
         start = scan.tokens.spans[position][0]
-        beginning = self._table.beginning(scan.normal[begin : begin + LONGEST_KEY + 1])
-        for key, number in reversed(beginning):
+        for key, number in reversed(self._names_at(scan, position)):
             end = scan.end_of_name(begin + len(key))
             if end < 0:
                 continue
@@ -117,6 +141,18 @@ class NameFinder:
             if meaning.concepts:
                 return NameMatch(start, end, key, meaning.concepts, meaning.labelled)
         return None
+
+    def _names_at(self, scan: _Scan, position: int) -> list[tuple[str, int]]:
+        """Keys that the text goes on with there, shortest first."""
+        begin = scan.begins[position]
+        if self._continues(scan, position):
+            return self._table.beginning(scan.normal[begin : begin + LONGEST_KEY + 1])
+        # Names of this word alone: the same wherever it stands.
+        word = scan.normal[begin : scan.begins[position + 1]]
+        known = self._alone.get(word)
+        if known is None:
+            known = self._alone[word] = self._table.beginning(word)
+        return known
 
     def _meaning(self, key: str, number: int, surface: str, in_capitals: bool) -> _Meaning:
         fitting = [

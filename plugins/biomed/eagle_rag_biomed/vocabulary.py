@@ -154,7 +154,8 @@ class Vocabulary:
             for parent in concept.parents if concept else ():
                 if parent not in found and parent != curie:
                     found[parent] = None
-                    waiting.append(parent)
+                    if concept and not concept.lineage:
+                        waiting.append(parent)
         return tuple(found)
 
     def _concepts_of(self, postings: Iterable[Posting]) -> tuple[Concept, ...]:

@@ -20,6 +20,7 @@ class _Draft:
     names: dict[str, None] = field(default_factory=dict)
     xrefs: dict[str, None] = field(default_factory=dict)
     parents: dict[str, None] = field(default_factory=dict)
+    lineage: bool = False
 
 
 class ConceptMerger:
@@ -57,6 +58,7 @@ class ConceptMerger:
         # compounds): climbing from one into another ends where everything is a kind of all.
         if not draft.parents:
             draft.parents.update(dict.fromkeys(concept.parents))
+            draft.lineage = concept.lineage
 
     @property
     def size(self) -> tuple[int, int]:
@@ -92,7 +94,9 @@ class ConceptMerger:
         )
         names = tuple(n for n in draft.names if n != draft.label)
         xrefs = tuple(x for x in draft.xrefs if x != draft.curie)
-        return Concept(draft.curie, draft.type, draft.label, names, xrefs, tuple(parents))
+        return Concept(
+            draft.curie, draft.type, draft.label, names, xrefs, tuple(parents), draft.lineage
+        )
 
 
 #: Types that terminologies draw the line between differently.

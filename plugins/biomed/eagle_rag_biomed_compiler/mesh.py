@@ -26,7 +26,7 @@ def add_descriptors(merger: ConceptMerger, lines: Iterable[str]) -> None:
         kind = _type_of(trees)
         if not kind:
             continue
-        parents = (by_tree.get(t.rpartition(".")[0], "") for t in trees)
+        parents = dict.fromkeys(by_tree.get(above, "") for above in _above(trees))
         merger.add(
             Concept(
                 f"MESH:{row[0]}",
@@ -34,6 +34,7 @@ def add_descriptors(merger: ConceptMerger, lines: Iterable[str]) -> None:
                 natural_order(row[1]),
                 tuple(_spoken(row[1], _list(row, 2))),
                 parents=tuple(f"MESH:{p}" for p in parents if p),
+                lineage=True,
             )
         )
 
@@ -74,6 +75,13 @@ def _type_of(trees: Iterable[str]) -> ConceptType | None:
         if any(number.startswith(branches) for number in numbers):
             return kind
     return None
+
+
+def _above(trees: Iterable[str]) -> list[str]:
+    """The places above those of a descriptor, nearest first."""
+    steps = [tree.split(".") for tree in trees]
+    above = [(len(s) - size, ".".join(s[:size])) for s in steps for size in range(1, len(s))]
+    return [place for _, place in sorted(above, key=lambda found: found[0])]
 
 
 def _list(row: list[str], column: int, separator: str = "|") -> list[str]:

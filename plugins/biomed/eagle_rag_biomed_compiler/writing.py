@@ -91,4 +91,12 @@ def _deflated(concepts: Sequence[Concept]) -> Iterator[bytes]:
 def _row(concept: Concept) -> list[Any]:
     names = sorted(concept.names, key=len)[:_SHOWN_NAMES]
     kind = CONCEPT_TYPES.index(concept.type)
-    return [concept.curie, kind, concept.label, names, concept.xrefs, concept.parents]
+    return [
+        concept.curie,
+        kind,
+        concept.label,
+        names,
+        concept.xrefs,
+        concept.parents,
+        int(concept.lineage),
+    ]

@@ -99,6 +99,7 @@ def test_the_json_output_holds_every_source(deployment: Deployment, folder: Path
     assert by_name["noise.pdf"]["error"] and not by_name["otters.md"]["error"]
 
 
+@pytest.mark.full
 def test_relative_paths_start_at_the_working_folder(deployment: Deployment, folder: Path) -> None:
     result = run_cli(deployment, "ingest", "otters.md", "deep", cwd=folder)
     assert (result.returncode, result.stdout) == (0, "2 ingested, 0 unchanged, 0 failed.\n")
@@ -143,6 +144,7 @@ main(sys.argv[2:])
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit of a file's size.")
+@pytest.mark.full
 def test_a_catalog_that_cannot_grow_ends_the_command(deployment: Deployment, folder: Path) -> None:
     for n in range(30):
         (folder / f"{n}.md").write_text(f"# Entry {n}\n\nAbout entry{n}.\n")

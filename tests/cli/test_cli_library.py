@@ -102,6 +102,7 @@ def test_outdated_documents_are_made_anew(home: Path) -> None:
     assert run(home, "doctor").output.endswith("\nEverything is in order.\n")
 
 
+@pytest.mark.full
 def test_a_document_that_cannot_be_made_anew_is_named(home: Path) -> None:
     _sql(home, "UPDATE versions SET fingerprint = 'older'")
     for path in (home / "blobs").rglob("*"):

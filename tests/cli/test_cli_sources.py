@@ -226,6 +226,7 @@ def _documents(deployment: Deployment) -> set[str]:
         return set()
 
 
+@pytest.mark.full
 def test_a_watched_folder_is_followed_until_the_command_is_ended(
     deployment: Deployment, launcher: Launcher, folder: Path
 ) -> None:

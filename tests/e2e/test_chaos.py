@@ -30,8 +30,8 @@ def run(folder: Path, launcher: Launcher, seed: int, cycles: int) -> None:
     assert library.numbers.workers_killed > 0
 
 
-def test_a_library_survives_four_kills(tmp_path: Path, launcher: Launcher) -> None:
-    run(tmp_path, launcher, SEED, cycles=4)
+def test_a_library_survives_two_kills(tmp_path: Path, launcher: Launcher) -> None:
+    run(tmp_path, launcher, SEED, cycles=2)
 
 
 @pytest.mark.full

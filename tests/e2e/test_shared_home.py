@@ -52,6 +52,7 @@ def test_what_one_process_ingests_every_other_finds_at_once(
     assert rows.leftovers(home) == {}
 
 
+@pytest.mark.full
 def test_a_new_home_is_opened_by_several_processes_at_once(
     home: Deployment, launcher: Launcher
 ) -> None:
@@ -132,6 +133,7 @@ def _kill_command(_victim: StdioServer, command: subprocess.Popen[bytes]) -> Non
 
 
 @pytest.mark.parametrize("kill", [_kill_server, _kill_command], ids=["server", "command"])
+@pytest.mark.full
 def test_the_others_go_on_when_one_is_killed(
     home: Deployment,
     launcher: Launcher,

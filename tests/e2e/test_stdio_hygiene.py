@@ -156,6 +156,7 @@ def test_a_stdin_closed_before_the_handshake_ends_the_server_cleanly(
         server.release()
 
 
+@pytest.mark.full
 def test_closing_stdin_while_a_model_computes_ends_the_server_cleanly(
     deployment: Deployment, launcher: Launcher
 ) -> None:

@@ -40,6 +40,7 @@ def test_the_commands_of_the_page_lead_from_nothing_to_an_answer(
     assert len(texts) == 2 and "ab_1042" in texts[1]
 
 
+@pytest.mark.full
 def test_the_commands_of_the_page_go_on_to_its_own_tests(
     environment: Environment, folder: Path
 ) -> None:

@@ -54,6 +54,7 @@ def test_a_library_made_anew_is_asked_and_leaves_nothing(tmp_path: Path, folder:
     assert not (tmp_path / "h" / "catalog.db").exists()
 
 
+@pytest.mark.full
 def test_the_table_is_for_people(tmp_path: Path, folder: Path) -> None:
     result = run(tmp_path, str(folder), "--ablation")
     assert result.exit_code == 0, result.output

@@ -132,6 +132,7 @@ def test_no_packs_works_in_the_same_namespace_without_any(
     assert packs.imported == []
 
 
+@pytest.mark.full
 def test_no_packs_keeps_the_namespace(packs: Packs, launcher: Launcher) -> None:
     home = packs.deployment(profile="alpha")
     server = launcher.http(home, "--no-packs")

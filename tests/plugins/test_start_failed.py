@@ -276,6 +276,7 @@ pack = Pack()
 """
 
 
+@pytest.mark.full
 def test_a_server_names_it_and_a_command_ends_with_it(
     deployment: Deployment, launcher: Launcher, tmp_path: Path
 ) -> None:

@@ -70,6 +70,7 @@ def test_they_are_closed():
     assert "2 passed" in runs(project, code)
 
 
+@pytest.mark.full
 def test_options_and_settings_reach_the_library(project: Path) -> None:
     code = """
 import pytest
@@ -123,6 +124,7 @@ def test_over_mcp(pack_library, mcp_client):
     assert "1 passed" in runs(project, code)
 
 
+@pytest.mark.full
 def test_the_configuration_may_name_the_pack(project: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()

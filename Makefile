@@ -23,7 +23,7 @@ demo: install
 	$(BIN)/python examples/demo.py
 
 test: dev
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile tests plugins/biomed/tests plugins/lakehouse_bi/tests
+	$(BIN)/python -m pytest -q -n 3 --dist loadfile tests plugins/biomed/tests plugins/lakehouse_bi/tests
 
 test-full: dev
 	EAGLE_RAG_TEST_FULL=1 $(BIN)/python -m pytest -q tests plugins/biomed/tests plugins/lakehouse_bi/tests

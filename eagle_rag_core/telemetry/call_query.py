@@ -11,6 +11,8 @@ from typing import Any
 
 from eagle_rag_core.errors import StorageError
 
+_IS_THERE = "SELECT 1 FROM sqlite_master WHERE name = 'calls'"
+
 
 @dataclass(frozen=True, slots=True)
 class CallQuery:
@@ -45,6 +47,8 @@ def select_calls(
     try:
         with closing(sqlite3.connect(path, timeout=5.0)) as db:
             db.row_factory = sqlite3.Row
+            if db.execute(_IS_THERE).fetchone() is None:  # its first writer is just making it
+                return [], 0
             found = db.execute(
                 f"SELECT * FROM calls WHERE {condition} ORDER BY id DESC LIMIT ?",
                 (*values, limit + 1),

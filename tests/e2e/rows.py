@@ -35,7 +35,8 @@ _NOTHING_OF = {
 #: Of vectors that are rows of the catalog.
 _NOTHING_OF_VECTORS = {
     "vectors without a chunk": """
-        SELECT count(*) FROM vector_rows WHERE node_id NOT IN (SELECT node_id FROM chunks)""",
+        SELECT count(*) FROM vector_rows WHERE node_id NOT IN (SELECT node_id FROM chunks)
+        AND node_id NOT IN (SELECT image_id FROM tiles)""",
     "chunks without a vector": """
         SELECT count(*) FROM chunks WHERE node_id NOT IN (SELECT node_id FROM vector_rows)""",
     "vectors of another document or knowledge base than their chunk": """

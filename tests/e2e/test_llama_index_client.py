@@ -56,7 +56,8 @@ def test_the_basic_client_calls_every_tool(
             schema = tool.model_dump(by_alias=True)["inputSchema"]
             called = await client.call_tool(tool.name, every.arguments(schema))
             answer = json.loads(called.content[0].text)
-            assert answer and "retryable" not in answer, tool.name
+            assert "retryable" not in answer, tool.name
+            assert answer or tool.name == "core_retrieve_visual", tool.name  # notes have no pages
 
     asyncio.run(asyncio.wait_for(talk(), 170))
 

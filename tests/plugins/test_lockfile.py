@@ -95,7 +95,7 @@ def test_a_lock_is_sorted_and_read_back_as_it_was(deployment: Deployment) -> Non
     content = json.loads(text)
     assert text == json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     assert list(content["tools"]) == sorted(content["tools"])
-    assert len(content["tools"]) == 10
+    assert len(content["tools"]) == 11
 
 
 def test_a_tool_is_described_by_what_clients_see_and_where_it_comes_from(

@@ -158,3 +158,9 @@ def test_a_log_of_an_earlier_release_goes_on(tmp_path: Path) -> None:
         ("old", ""),
     ]
     log.close()
+
+
+def test_a_log_that_is_just_being_made_is_empty(tmp_path: Path) -> None:
+    path = tmp_path / "audit.db"
+    path.touch()
+    assert select_calls(path, CallQuery(), limit=5) == ([], 0)

@@ -452,6 +452,21 @@ def test_usage_tells_shared_from_own_memory(saved: Library, folder: Path) -> Non
     assert reader.count(kbs("a")) and reader.store.usage()[name].private > 0
 
 
+def test_a_restored_catalog_is_saved_with_its_first_change(saved: Library, folder: Path) -> None:
+    """An empty feed says nothing by which a file could be told from another catalog's."""
+    with saved.catalog.write() as tx:
+        feed.renew(tx, "core")
+    before = BaseFolder(folder / "core").identity(saved.collection.name)
+    reader = reopened(saved, folder)
+    assert everything_found(reader) == everything_found(reopened(saved))
+    settle(reader)
+    assert BaseFolder(folder / "core").identity(saved.collection.name) == before
+    saved.write(version_of("first", ["w1"]))
+    assert reader.count(EVERYTHING) == 51
+    settle(reader)
+    assert BaseFolder(folder / "core").identity(saved.collection.name) != before
+
+
 def test_a_feed_that_is_pruned_does_not_lose_the_base(
     saved: Library, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

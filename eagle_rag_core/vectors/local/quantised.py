@@ -19,7 +19,7 @@ import numpy as np
 from eagle_rag_core.vectors.local.arrays import Bools, Codes, Floats, Indices, Longs
 
 #: From this many rows on, reading a part of the lists is worth what making them costs.
-CLUSTER_FROM = 100_000
+CLUSTER_FROM = 200_000
 #: Lists, and how many of them a search over all rows reads: the fewest with which the mean recall
 #: of the 50 nearest is above 0.95 on clustered vectors of 384 dimensions (docs/scaling.md).
 LISTS = 1024

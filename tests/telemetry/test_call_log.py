@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from eagle_rag_core.telemetry.call_log import CallLog
+from eagle_rag_core.telemetry.call_query import CallQuery, select_calls
 from eagle_rag_core.telemetry.records import CallRecord
 from eagle_rag_core.telemetry.redaction import redact
 

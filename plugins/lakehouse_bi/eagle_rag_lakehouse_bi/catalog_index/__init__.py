@@ -1,1 +1,0 @@
-"""The catalogs of one scope in memory: what questions are ranked by."""

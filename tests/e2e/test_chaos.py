@@ -30,12 +30,12 @@ def run(folder: Path, launcher: Launcher, seed: int, cycles: int) -> None:
     assert library.numbers.workers_killed > 0
 
 
-def test_a_library_survives_two_kills(tmp_path: Path, launcher: Launcher) -> None:
-    run(tmp_path, launcher, SEED, cycles=2)
+def test_a_library_survives_four_kills(tmp_path: Path, launcher: Launcher) -> None:
+    run(tmp_path, launcher, SEED, cycles=4)
 
 
 @pytest.mark.full
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("seed", range(4))
 def test_a_library_survives_a_hundred_kills(tmp_path: Path, launcher: Launcher, seed: int) -> None:
-    run(tmp_path, launcher, SEED + seed, cycles=25)
+    run(tmp_path, launcher, SEED + seed, cycles=45)

@@ -27,6 +27,7 @@ _COMMANDS = {
     "doctor": ("eagle_rag_core.cli.doctor", "doctor", "Find and repair what is out of order."),
     "backup": ("eagle_rag_core.cli.backup", "backup", "Write everything into one archive."),
     "restore": ("eagle_rag_core.cli.backup", "restore", "Bring a backup into this deployment."),
+    "vectors": ("eagle_rag_core.cli.vectors", "vectors", "Carry vectors between backends."),
     "eval": ("eagle_rag_core.cli.eval", "evaluate", "Measure retrieval on a test set."),
     "worker": ("eagle_rag_core.cli.worker", "worker", "Run ingest jobs, and nothing else."),
     "packs": ("eagle_rag_core.cli.packs", "packs", "Look after installed domain packs."),

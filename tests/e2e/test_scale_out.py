@@ -83,6 +83,40 @@ def test_a_killed_worker_among_servers_loses_nothing(
     assert not home.catalog.exists() and not (home.home / "blobs").exists()
 
 
+@pytest.mark.full
+@pytest.mark.timeout(300)
+def test_three_replicas_and_two_workers_never_miss_a_change(
+    deployment: Deployment, launcher: Launcher, database: str, redis_server: RedisServer
+) -> None:
+    """What one replica is told has succeeded, all of them find at once; and no longer find."""
+    home = deployment.with_settings(
+        database__url=database,
+        mcp__redis_url=f"redis://127.0.0.1:{redis_server.port}/8",
+        ingest__embedded_worker=False,
+        ingest__processes=1,
+    )
+    replicas = [launcher.http(home) for _ in range(3)]
+    for _ in range(2):
+        launcher.start((*CLI, "worker"), home)
+    words = [5 * letter for letter in "abcdefghijklmnopqrst"]  # with no part in common
+    for number, word in enumerate(words):
+        told, note = replicas[number % 3], home.inbox / f"{number % 4}.md"
+        note.write_text(f"# Note\n\nThe word of this note is {word}.\n")
+        document_id = told.add(note.name)["document_id"]
+        for replica in replicas:
+            assert len(replica.search(word)) == 1, (number, word)
+            if number >= 4:  # what it said before, from the index or from the cache
+                assert replica.search(words[number - 4]) == []
+        if number % 4 == 3:
+            deleted = run_cli(home, "documents", "delete", document_id, "--yes")
+            assert deleted.returncode == 0, deleted.stderr
+            assert all(replica.search(word) == [] for replica in replicas)
+    assert ask(database, "SELECT count(*) FROM jobs WHERE status = 'succeeded'") == [(20,)]
+    assert ask(database, "SELECT count(*) FROM documents") == [(3,)]
+    checked = run_cli(home, "doctor", "--json")
+    assert (checked.returncode, json.loads(checked.stdout)["findings"]) == (0, []), checked.stdout
+
+
 def test_two_processes_share_a_milvus_server(
     deployment: Deployment, launcher: Launcher, milvus_server: MilvusServer, tmp_path: Path
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -15,6 +16,8 @@ from eagle_rag_core.errors import StorageError
 logger = logging.getLogger(__name__)
 
 _LITE_SUFFIX = ".db"
+#: The first version that computes BM25.
+_FULL_TEXT = (2, 5)
 #: Open clients by URI: namespaces share the engine of one Milvus Lite file.
 _lite_files: Counter[str] = Counter()
 
@@ -35,12 +38,18 @@ class MilvusConnection:
         self._opening = threading.Lock()
         self._client: Any = None
         self._embedded_engine = False
+        self._full_text = True
         self._timeout = timeout
 
     @property
     def embedded_engine(self) -> bool:
         """Whether the engine is Milvus Lite, embedded or served. Known once connected."""
         return self._embedded_engine
+
+    @property
+    def full_text(self) -> bool:
+        """Whether it computes BM25; older servers search by vectors only. Known once connected."""
+        return self._full_text
 
     @contextmanager
     def client(self) -> Iterator[Any]:
@@ -79,7 +88,9 @@ class MilvusConnection:
                 client = MilvusClient(**options)
             except ConnectionConfigException as error:
                 raise _unopened(self._uri) from error
-            self._embedded_engine = "lite" in str(client.get_server_version()).lower()
+            version = str(client.get_server_version())
+            self._embedded_engine = version.startswith("milvus_lite")
+            self._full_text = self._embedded_engine or _has_full_text(version)
             if self._database not in client.list_databases():
                 _create_database(client, self._database)
             client.close()
@@ -103,6 +114,11 @@ def shared_uri(uri: str) -> str:
     if served is None:
         raise _unopened(uri)
     return str(served)
+
+
+def _has_full_text(version: str) -> bool:
+    found = re.search(r"(\d+)\.(\d+)", version)
+    return found is None or (int(found[1]), int(found[2])) >= _FULL_TEXT
 
 
 def _last_of(uri: str) -> bool:

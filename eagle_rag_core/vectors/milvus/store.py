@@ -80,6 +80,7 @@ class MilvusVectorStore:
                 client,
                 collection,
                 embedded_engine=self._milvus.embedded_engine,
+                full_text=self._milvus.full_text,
                 timeout=self._timeout,
             )
             self._loaded.add(collection.name)
@@ -145,8 +146,17 @@ class MilvusVectorStore:
     def search_lexical(
         self, collection: Collection, tokens: Sequence[str], scope: Scope, limit: int
     ) -> list[ScoredNode]:
+        """On a server older than 2.5 this leg is off.
+
+        :raises StorageError: it is.
+        """
         if not tokens:
             return []
+        if self._open(collection) and not self._milvus.full_text:
+            raise StorageError(
+                "Lexical leg off: this Milvus has no BM25, which needs 2.5 or newer.",
+                retryable=False,
+            )
         query = _encoded(tokens)
         found = self._search(collection, layout.SPARSE, query, scope, limit)
         # Milvus Lite returns negative scores.

@@ -15,7 +15,7 @@ from typing import Any
 
 from fastmcp.tools import Tool, ToolResult
 
-from eagle_rag_core.api.tools import Entry, listed_tool, to_tool_result
+from eagle_rag_core.api.tools import Entry, ListedTool, listed_tool, to_tool_result
 from eagle_rag_core.calls.outcome import failure, unknown_tool
 from eagle_rag_core.plugins import ToolSpec
 from eagle_rag_core.plugins.schema import Schema
@@ -90,7 +90,7 @@ class FrozenTools:
     def listed(self) -> list[Tool]:
         """The tools, sorted by name: copies, so that no change of one reaches the next listing."""
         return [
-            Tool.model_validate_json(tool.listed)
+            ListedTool.model_validate_json(tool.listed)
             for name, tool in self._frozen.items()
             if self._holds(name)
         ]

@@ -40,10 +40,18 @@ class Entry:
         return await self.pipeline.perform(work, caller=self.identify(), face=self.face)
 
 
-def listed_tool(spec: ToolSpec) -> Tool:
+class ListedTool(Tool):
     """What clients are shown of a tool. It has no code: calls go through an :class:`Entry`."""
+
+    def get_meta(self) -> dict[str, Any]:
+        """Nothing: there are no tags to tell, and each token of the list is paid for."""
+        return self.meta  # type: ignore[return-value]
+
+
+def listed_tool(spec: ToolSpec) -> ListedTool:
+    """A tool as clients are shown it."""
     hints = spec.annotations
-    return Tool(
+    return ListedTool(
         name=spec.name,
         title=spec.title,
         description=spec.description,
@@ -59,20 +67,21 @@ def listed_tool(spec: ToolSpec) -> Tool:
 
 
 def shown_output(schema: Schema) -> Schema:
-    """An output schema as clients are shown it: the types of the fields, and no more.
+    """An output schema as clients are shown it: the types of the outermost fields, and no more.
 
     No field is required. Some clients hold the structured content of a failed call against the
-    schema too, and would show their user a breach of it instead of the error. Descriptions are
-    left out: every client loads the list of tools, and models are not given output schemas.
+    schema too, and would show their user a breach of it instead of the error. What is inside of the
+    fields, and what they mean, is left out: every client loads the list of tools, and models are
+    not given output schemas. The whole schema is what results are held to here.
     """
-    shown = {key: value for key, value in schema.items() if key not in ("required", "description")}
-    if "properties" in schema:
-        fields = schema["properties"].items()
-        shown["properties"] = {name: shown_output(field) for name, field in fields}
-    for key in ("items", "additionalProperties"):
-        if isinstance(schema.get(key), dict):
-            shown[key] = shown_output(schema[key])
-    return shown
+    fields = schema["properties"].items()
+    return {"type": "object", "properties": {name: _outline(field) for name, field in fields}}
+
+
+def _outline(field: Schema) -> Schema:
+    """The type of a field, and of its items."""
+    outline = {"type": field["type"]}
+    return outline | {"items": _outline(field["items"])} if "items" in field else outline
 
 
 def to_tool_result(outcome: CallOutcome) -> ToolResult:

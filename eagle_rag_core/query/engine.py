@@ -26,7 +26,7 @@ _NOTHING_RELEVANT = "Nothing relevant to the question was found in the searched 
 _NOTHING_TO_SEARCH = "There are no documents to search here."
 
 
-def _nobody(_: str | Source) -> None:
+def _nobody(_: str | Source | Step) -> None:
     """Nobody listens while the answer is made."""
 
 
@@ -37,7 +37,7 @@ def _nothing(_: str) -> bytes:
 
 def _locating(evidence: Evidence, listener: Listener) -> Listener:
     """A listener that gets citations of regions with their places."""
-    return lambda piece: listener(piece if isinstance(piece, str) else evidence.located(piece))
+    return lambda part: listener(evidence.located(part) if isinstance(part, Source) else part)
 
 
 class AnswerEngine:
@@ -79,7 +79,8 @@ class AnswerEngine:
 
         :param mode: ``auto``, ``text``, ``visual`` or ``hybrid``.
         :param deadline: when to give up, in :func:`time.monotonic` time.
-        :param listener: gets pieces of the answer and its sources as soon as they are certain.
+        :param listener: gets the steps as they end, pieces of the answer and its sources as soon as
+            they are certain.
         :param image: a picture that the question is about, checked.
         :param show: draws regions for a model that reads images.
         :raises InvalidArgument: an empty query or an unknown mode.
@@ -94,10 +95,13 @@ class AnswerEngine:
         outcome = evidence.found
         listener = _locating(evidence, listener)
         steps = (*outcome.steps, *decision.skipped)
+        for step in steps:
+            listener(step)
         if scope.empty or not self._relevance.holds(query, outcome):
             text = _NOTHING_TO_SEARCH if scope.empty else _NOTHING_RELEVANT
             listener(text)
-            return Answer(text, (), decision.route, (*steps, Step("extract", "ok")))
+            listener(nothing := Step("extract", "ok"))
+            return Answer(text, (), decision.route, (*steps, nothing))
         if self._model is not None:
             pictures = shown_to(self._model, evidence, show, image)
             written = self._generate(self._model, query, evidence, pictures, listener)
@@ -128,6 +132,7 @@ class AnswerEngine:
         )
         if not written.found:
             listener(_NOTHING_RELEVANT)
+        listener(written.step)
         return written
 
     def _extract(
@@ -142,4 +147,5 @@ class AnswerEngine:
         for source in sources:
             listener(source)
         listener(text)
-        return text, sources, Step("extract", "ok", count=len(sources), elapsed_ms=elapsed)
+        listener(step := Step("extract", "ok", count=len(sources), elapsed_ms=elapsed))
+        return text, sources, step

@@ -19,8 +19,8 @@ from eagle_rag_core.query.verification import supporting
 from eagle_rag_core.settings.sections import QuerySettings
 from eagle_rag_core.types import Hit, Step
 
-#: Gets each piece of text and each source as soon as it is certain.
-Listener = Callable[[str | Source], None]
+#: Gets each piece of text, each source and each step as soon as it is certain.
+Listener = Callable[[str | Source | Step], None]
 
 _UNSUPPORTED = " (not supported by the sources)"
 

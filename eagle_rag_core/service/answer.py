@@ -10,7 +10,14 @@ from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.query.answer import Source
 from eagle_rag_core.query.engine import Answer, AnswerEngine
 from eagle_rag_core.query.generation import Listener
-from eagle_rag_core.types import Caller, ScopeRequest, acting_for, current_deadline, note_failures
+from eagle_rag_core.types import (
+    Caller,
+    ScopeRequest,
+    Step,
+    acting_for,
+    current_deadline,
+    note_failures,
+)
 
 if TYPE_CHECKING:
     from eagle_rag_core.service.pages import PageService
@@ -19,7 +26,7 @@ if TYPE_CHECKING:
 _SHOWN_WIDTH: Final = 1000
 
 
-def _nobody(_: str | Source) -> None:
+def _nobody(_: str | Source | Step) -> None:
     """Nobody listens while the answer is made."""
 
 
@@ -44,7 +51,8 @@ class AnswerService:
         """An answer that quotes its sources.
 
         :param mode: ``auto``, ``text``, ``visual`` or ``hybrid``.
-        :param listener: gets pieces of the answer and its sources as soon as they are certain.
+        :param listener: gets the steps as they end, pieces of the answer and its sources as soon as
+            they are certain.
         :param image: a picture that the question is about, checked.
         :raises NotFound: an unknown (or forbidden) knowledge base.
         :raises EagleError: the mode is not available here.
@@ -57,8 +65,8 @@ class AnswerService:
         def named(source: Source) -> Source:
             return self._catalog.names.named(caller, source)
 
-        def listen(piece: str | Source) -> None:
-            listener(piece if isinstance(piece, str) else named(piece))
+        def listen(part: str | Source | Step) -> None:
+            listener(named(part) if isinstance(part, Source) else part)
 
         def show(image_id: str) -> bytes:
             return self._pages.tile(caller, image_id, width=_SHOWN_WIDTH, format="jpeg")

@@ -32,6 +32,8 @@ def server(shared_deployment: Deployment, shared_launcher: Launcher) -> HttpServ
 def test_mcp_refuses_other_hosts_and_origins(server: HttpServer, headers: dict[str, str]) -> None:
     response = server.post("tools/list", {}, headers)
     assert response.status_code in (403, 421)
+    code = "host_not_allowed" if "host" in headers else "origin_not_allowed"
+    assert response.json()["error"]["data"]["code"] == code
     assert "core_query" not in response.text
 
 
@@ -40,7 +42,10 @@ def test_mcp_refuses_other_hosts_and_origins(server: HttpServer, headers: dict[s
 def test_every_other_route_refuses_them_too(
     server: HttpServer, path: str, headers: dict[str, str]
 ) -> None:
-    assert server.get(path, **headers).status_code in (403, 421)
+    response = server.get(path, **headers)
+    code = "host_not_allowed" if "host" in headers else "origin_not_allowed"
+    assert (response.status_code, response.json()["code"]) in ((403, code), (421, code))
+    assert response.headers["content-type"] == "application/problem+json"
 
 
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "[::1]"])

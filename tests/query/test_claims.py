@@ -70,3 +70,15 @@ def test_a_sentence_is_passed_on_before_the_next_one_ends() -> None:
     stream = claims_in(iter(pieces()))
     seen.append(next(stream))
     assert seen[0].text == "Tea is green."
+
+
+def test_a_piece_is_read_with_the_lines_before_it() -> None:
+    """The line before a piece says how the piece is read."""
+    for text in (
+        "Hot. [1]\n[2] Cold.",
+        "Tea is green and hot as well. It is\n。Cold",
+        "A. \n\n[1] B.",
+    ):
+        whole = list(claims_in([text]))
+        assert all(list(claims_in([text[:at], text[at:]])) == whole for at in range(len(text)))
+        assert list(claims_in(text)) == whole

@@ -22,7 +22,7 @@ from eagle_rag_core.query.answer import Source
 from eagle_rag_core.service import Services
 from eagle_rag_core.tools import parameters as p
 from eagle_rag_core.tools import results as r
-from eagle_rag_core.types import Caller
+from eagle_rag_core.types import Caller, Step
 
 #: A failure within so many seconds gets a status of its own instead of an event.
 _EARLY_SECONDS: Final = 1.0
@@ -30,9 +30,9 @@ _EXAMPLE: Final = {"query": "What do sea otters eat?", "kb_name": "biology"}
 _EVENTS: Final = "".join(
     event(name, data).decode()
     for name, data in (
+        ("step", STEP),
         ("source", SOURCE),
         ("token", {"text": "Sea otters eat urchins. [1]"}),
-        ("step", STEP),
         ("done", ANSWER),
     )
 )
@@ -89,8 +89,8 @@ def query_router(rest: Rest) -> APIRouter:
     async def stream(
         request: Annotated[QueryRequest, Depends(json_body(QueryRequest))], caller: CallerOf
     ) -> EventStream:
-        """Server-sent events: `token` with a piece of the answer's text, `source` with a citation
-        as soon as it is certain, `step` with what was done, then `done` with the whole answer as
+        """Server-sent events: `step` when one ends, `token` with a piece of the answer's text,
+        `source` with a citation as soon as it is certain, then `done` with the whole answer as
         `/query` gives it; or `error` with a problem."""
         rest.streams.check()
         answering = _Answering(rest, request, caller)
@@ -152,7 +152,7 @@ class _Answering:
             result = self._work.result()
         except ProblemError as error:
             return [event("error", error.logged().model_dump())]
-        return [*(event("step", step) for step in result["steps"]), event("done", result)]
+        return [event("done", result)]
 
     async def _answer(self, caller: Caller) -> Any:
         return await self._rest.perform(
@@ -169,12 +169,14 @@ class _Answering:
         )
         return r.query_result(answer)
 
-    def _hear(self, part: str | Source) -> None:
+    def _hear(self, part: str | Source | Step) -> None:
         """Called in the thread that makes the answer."""
         if self._gone:
             raise EagleError("Nobody waits for the answer any more.", code=ErrorCode.CANCELLED)
         if isinstance(part, str):
             item = event("token", {"text": part})
+        elif isinstance(part, Step):
+            item = event("step", r.step_result(part))
         else:
             item = event("source", r.source_result(part))
         self._loop.call_soon_threadsafe(self._made.put_nowait, item)

@@ -109,6 +109,8 @@ def test_an_answer_comes_in_pieces_and_whole(library: RestClient) -> None:
     assert set(parts) == {"source", "token", "step", "done"}
     whole = parts["done"][0]
     assert events[-1] == ("done", whole)
+    # What was found is told before the answer is made.
+    assert [name for name, _ in events].index("source") == len(parts["step"]) - 1
     assert "".join(part["text"] for part in parts["token"]) == whole["answer"]
     assert parts["source"] == whole["sources"]
     assert parts["step"] == whole["steps"]

@@ -9,6 +9,7 @@ _MODULES = (
     "benchmarks.cold_start",
     "benchmarks.discovery",
     "benchmarks.effects",
+    "benchmarks.call_overhead",
     "benchmarks.cranfield",
     "benchmarks.ingest",
     "benchmarks.serving_while_ingesting",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import Literal
 
 import httpx2
 import pytest
@@ -14,6 +16,8 @@ from api.transports.load import Load
 from e2e.packs import install_pack
 from e2e.product import Deployment, free_port, patiently, run_cli
 from e2e.servers import HttpServer, Launcher
+from fastmcp import Client
+from fastmcp.client.transports import StreamableHttpTransport
 
 from eagle_rag_core.api.serving.workers import Supervisor, check_workers
 from eagle_rag_core.errors import ConfigError
@@ -36,11 +40,25 @@ def command_of(pid: int) -> str:
     return ""
 
 
+async def follow(url: str, mode: Literal["legacy", "auto"]) -> None:
+    """Calls of one client, each over a connection of its own: any process may get any of them."""
+    fresh = {"connection": "close"}
+    async with Client(StreamableHttpTransport(url, headers=fresh), mode=mode) as client:
+        for _ in range(5):
+            assert len(await client.list_tools()) >= 10
+            assert not (await client.call_tool("core_list_kbs", {})).is_error
+
+
+async def follow_all(url: str) -> None:
+    await asyncio.gather(*(follow(url, mode) for mode in ("legacy", "auto") for _ in range(4)))
+
+
 @on_linux
-def test_a_process_that_dies_is_replaced_and_a_stop_under_load_loses_no_call(
+def test_clients_of_two_processes_a_death_and_a_stop_under_load_lose_no_call(
     deployment: Deployment, launcher: Launcher
 ) -> None:
     server = launcher.http(deployment, "--workers", "2", face="mcp")
+    asyncio.run(follow_all(f"{server.url}/mcp"))
     before = workers_of(server)
     assert len(before) == 2
     victim = min(before)

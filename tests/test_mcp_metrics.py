@@ -136,6 +136,19 @@ def test_what_the_library_holds_is_shown(server: Served) -> None:
     assert value(found, "eagle_rag_calls_in_flight") == 0
 
 
+def test_what_an_index_takes_is_shown(tmp_path: Path) -> None:
+    with Served(tmp_path / "home", auth=AUTH, ingest={"isolation": "thread"}) as server:
+        text = ("otters.txt", b"Sea otters eat urchins.", "text/plain")
+        form = {"files": {"file": text}, "headers": {"authorization": f"Bearer {KEY}"}}
+        job = server.http.post("/ingest", **form).json()["job_id"]
+        server.get(f"/jobs/{job}/events", KEY)  # ends with the job
+        assert not value(scraped(server), "eagle_rag_index_rows")
+        assert server.call(KEY, "core_retrieve_text", query="otters")["result"]
+        found = scraped(server)
+    assert value(found, "eagle_rag_index_rows") == 1
+    assert value(found, "eagle_rag_index_bytes", kind="private") > 0
+
+
 def test_metrics_take_a_token_for_everything(server: Served) -> None:
     assert server.get("/metrics").status_code == 401
     refused = server.get("/metrics", MINE)

@@ -35,7 +35,7 @@ def metrics_of(app: EagleApp) -> Metrics:
     metrics = Metrics(worker=str(os.getpid()) if app.settings.mcp.workers > 1 else "")
     app.pipeline.listen(lambda record: record_mcp_call(record, metrics))
     app.pipeline.resilience.listen(lambda event: _count(event, metrics))
-    for reader in (_deployment, _calls, _library):
+    for reader in (_deployment, _calls, _library, _indexes):
         metrics.read(lambda reader=reader: reader(app))  # type: ignore[misc]
     return metrics
 
@@ -139,6 +139,32 @@ def _library(app: EagleApp) -> Iterable[Reading]:
         Reading("eagle_rag_chunks", "Passages.", _alone(numbers.chunks)),
         Reading("eagle_rag_jobs", "Ingest jobs.", _by_one(numbers.jobs), labels=("status",)),
         Reading("eagle_rag_jobs_dead", "Jobs not tried again.", _alone(numbers.dead_jobs)),
+    ]
+
+
+def _indexes(app: EagleApp) -> Iterable[Reading]:
+    """What searches of this process hold in memory; nothing of collections it has not searched."""
+    try:
+        used = app.engine().store.usage()
+    except EagleError:
+        return []
+    return [
+        Reading(
+            "eagle_rag_index_rows",
+            "Rows that searches can find.",
+            {(name,): float(usage.rows) for name, usage in used.items()},
+            labels=("collection",),
+        ),
+        Reading(
+            "eagle_rag_index_bytes",
+            "Memory of an index: of this process, and of files that processes share.",
+            {
+                (name, kind): float(size)
+                for name, usage in used.items()
+                for kind, size in (("private", usage.private), ("mapped", usage.mapped))
+            },
+            labels=("collection", "kind"),
+        ),
     ]
 
 

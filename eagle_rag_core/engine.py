@@ -23,7 +23,7 @@ from eagle_rag_core.service import Services
 from eagle_rag_core.service.health import PackHealth
 from eagle_rag_core.service.library_state import LibraryState
 from eagle_rag_core.service.polling import SourcePoller
-from eagle_rag_core.types import Scope
+from eagle_rag_core.types import LOCAL, Scope, ScopeRequest
 from eagle_rag_core.vectors.collections import as_collection
 from eagle_rag_core.vectors.store import VectorStore
 
@@ -70,12 +70,15 @@ class Engine:
             self.poller.start()
 
     def warm(self) -> None:
-        """Build the index and load the model, so that the first call does not pay for them."""
+        """Build the index and load the model, and search once, so that the first call does not pay
+        for them."""
         info = self.active_collection()
         if info is not None:
             self.store.count(as_collection(info), Scope())
         if self.embedder.embedder.dim:
             self.embedder.embedder.embed_query("warm up")
+        # Statements are compiled, threads are started, and packs read what they need.
+        self.services.search.search(LOCAL, "warm up", top_k=1, request=ScopeRequest())
 
     def active_collection(self) -> CollectionInfo | None:
         """The text collection that searches read."""

@@ -17,7 +17,6 @@ _MAX_WORDS = 2
 #: How far back a long form may begin, in characters; it is bounded by words besides.
 _REACH: Final = 250
 _SENTENCE_END: Final = re.compile(r"[.;:!?]\s+|\n\s*\n")
-_LAST_WORD: Final = re.compile(r"(\S+)\s*\Z")
 
 
 class Definition(NamedTuple):
@@ -32,15 +31,15 @@ def definitions(text: str) -> Iterator[Definition]:
     for match in _PARENTHESES.finditer(text):
         # What follows ";" or "," in the parentheses is no part of the abbreviation.
         inside = re.split(r"[;,]", match.group(1))[0].strip()
-        before = _same_sentence(text[max(0, match.start() - _REACH) : match.start()])
+        before = text[max(0, match.start() - _REACH) : match.start()]
         if _is_short_form(inside):
-            long = _long_form(inside, before)
+            long = _long_form(inside, _same_sentence(before))
             if long:
                 yield Definition(inside, long)
-        else:
-            word = _LAST_WORD.search(before)
-            if word and _is_short_form(word.group(1)) and _aligned(word.group(1), inside) == 0:
-                yield Definition(word.group(1), inside)
+            continue
+        word = "".join(before.rsplit(None, 1)[-1:])
+        if _is_short_form(word) and _aligned(word, inside) == 0 and _same_sentence(before):
+            yield Definition(word, inside)
 
 
 def _same_sentence(before: str) -> str:

@@ -188,6 +188,8 @@ class Annotator:
         """
         if len(concepts) < 2:
             return concepts
+        # What texts name goes before classes that are only asked for: a gene before its protein.
+        concepts = tuple(c for c in concepts if not c.asked) or concepts
         written = surface.casefold()
         spelled = tuple(c for c in concepts if c.label.casefold() == written)
         if spelled and not surface.isupper():
@@ -249,7 +251,7 @@ class Annotator:
         senses: dict[str, _Sense] = {}
         for short, long in definitions(text):
             named = self._named(long)
-            listed = self.vocabulary.by_name(short)
+            listed = [c for c in self.vocabulary.by_name(short) if not c.asked]
             if not named and listed:
                 matches = self._finder.matches(Tokens(long))
                 mentioned = {self.vocabulary.concepts[n] for m in matches for n in m.concepts}
@@ -265,7 +267,9 @@ class Annotator:
         """The concepts a long form names as a whole."""
         key = key_of(long)
         return tuple(
-            c for c in self.vocabulary.by_name(long) if not self.stop_terms.stops(key, c.type)
+            c
+            for c in self.vocabulary.by_name(long)
+            if not c.asked and not self.stop_terms.stops(key, c.type)
         )
 
 

@@ -80,7 +80,7 @@ class EntityAnswer:
     """The whole answer.
 
     :param truncated: more entities were found than ``limit``; ``next_cursor`` leads to them.
-    :param budget_truncated: quotes were left out, to keep within ``max_chars``.
+    :param budget_truncated: quotes were left out, to keep within ``max_tokens``.
     """
 
     query: str

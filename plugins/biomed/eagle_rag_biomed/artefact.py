@@ -23,7 +23,7 @@ from eagle_rag_biomed.tries import NumberTrie, open_key_trie, open_number_trie
 from eagle_rag_biomed.vocabulary import Source, Vocabulary
 from eagle_rag_core.errors import PluginError
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 META: Final = "meta.json"
 #: Concepts per deflated block: larger blocks are smaller in sum and slower to read one from.
 BLOCK: Final = 128
@@ -55,9 +55,8 @@ class _StoredConcepts(Sequence[Concept]):
         return self._concept(index)
 
     def _read(self, index: int) -> Concept:
-        curie, kind, label, names, xrefs, parents, lineage = self._block(index // BLOCK)[
-            index % BLOCK
-        ]
+        row = self._block(index // BLOCK)[index % BLOCK]
+        curie, kind, label, names, xrefs, parents, lineage, asked = row
         return Concept(
             curie,
             CONCEPT_TYPES[kind],
@@ -66,6 +65,7 @@ class _StoredConcepts(Sequence[Concept]):
             tuple(xrefs),
             tuple(parents),
             bool(lineage),
+            bool(asked),
         )
 
     def _read_block(self, number: int) -> list[Any]:

@@ -131,10 +131,8 @@ class Assertions:
         self._backward: list[_Cue] = []
         self._endings: list[int] = []
         covered = 0
-        for number, key in enumerate(tokens.keys):
-            if key not in _FIRST:
-                continue
-            start = self._starts[number]
+        for number in [n for n, key in enumerate(tokens.keys) if key in _FIRST]:
+            key, start = tokens.keys[number], self._starts[number]
             if key in _ENDING_FIRST and _ENDING.match(text, start):
                 self._endings.append(start)
             forward = start >= covered and key in _FORWARD_FIRST

@@ -9,8 +9,9 @@ from eagle_rag_core.plugins import PackContext
 
 #: Most entities of a class that are told apart; a class with more is asked for by its kinds.
 _MOST_KINDS: Final = 500
-#: Records read to find them: an entity has one in every document that mentions it.
-_MOST_RECORDS: Final = 5000
+#: A name of which the library has so many times as many mentions of kinds as of itself is asked
+#: for as a class.
+_CLASS_SHARE: Final = 3
 
 
 def kinds_in_library(
@@ -20,16 +21,27 @@ def kinds_in_library(
 
     Those of most documents come first.
     """
-    found: dict[str, int] = {}
-    records = ctx.records.find(
+    return list(_documents_by_kind(ctx, curie, kb_name, document_ids))
+
+
+def is_class_here(ctx: PackContext, curie: str) -> bool:
+    """Whether the library mentions kinds of a concept far more often than the concept itself."""
+    kinds = sum(_documents_by_kind(ctx, curie, "", ()).values())
+    return kinds > 0 and kinds > _CLASS_SHARE * ctx.records.count("entity", {"curie": curie})
+
+
+def _documents_by_kind(
+    ctx: PackContext, curie: str, kb_name: str, document_ids: Sequence[str]
+) -> dict[str, int]:
+    # An entity has one record in every document that mentions it.
+    counts = ctx.records.count_by(
         "entity",
+        "curie",
         {"ancestors": curie},
         kb_name=kb_name,
         document_ids=document_ids,
-        limit=_MOST_RECORDS,
+        limit=_MOST_KINDS + 1,
     )
-    for record in records:
-        kind = str(record.fields["curie"])
-        found[kind] = found.get(kind, 0) + 1
-    found.pop(curie, None)
-    return sorted(found, key=lambda kind: (-found[kind], kind))[:_MOST_KINDS]
+    found = {str(kind): documents for kind, documents in counts if kind != curie}
+    order = sorted(found, key=lambda kind: (-found[kind], kind))[:_MOST_KINDS]
+    return {kind: found[kind] for kind in order}

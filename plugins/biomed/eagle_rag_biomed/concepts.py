@@ -21,6 +21,8 @@ _PREFIXES: Final = {
     "hpo": "hp",
 }
 _SEPARATOR: Final = re.compile(r"[:/#]")
+#: An identifier as OBO ontologies write it in addresses. Cellosaurus's own have a "_" inside.
+_OBO: Final = re.compile(r"(?!cvcl_)[a-z]+_[a-z]?\d+")
 #: Shortest names that are told from words by more than their case.
 _LONGEST_ACRONYM: Final = 5
 _SHORTEST_SYMBOL_WORD: Final = 4
@@ -36,6 +38,8 @@ class Concept:
     :param parents: identifiers of the broader concepts it is a kind of.
     :param lineage: ``parents`` are all broader concepts, nearest first: those above them are not
         its own. A concept of MeSH stands at several places, and its parents stand at more.
+    :param asked: its names are looked up, as those of other concepts, but not looked for in
+        texts: a class such as "nerve tissue proteins", which people ask for.
     """
 
     curie: str
@@ -45,6 +49,7 @@ class Concept:
     xrefs: tuple[str, ...] = ()
     parents: tuple[str, ...] = ()
     lineage: bool = False
+    asked: bool = False
 
     @property
     def all_names(self) -> tuple[str, ...]:
@@ -55,9 +60,12 @@ def identifier_key(identifier: str) -> str:
     """An identifier in the form that all its common spellings share.
 
     ``MESH:D009203``, ``mesh:D009203``, ``MSH:D009203`` and ``CHEBI:CHEBI:15365`` beside
-    ``chebi:15365`` are spellings of one identifier each.
+    ``chebi:15365``, ``CHEBI_15365`` and ``http://purl.obolibrary.org/obo/CHEBI_15365`` are
+    spellings of one identifier each.
     """
     parts = [p for p in _SEPARATOR.split(identifier.strip().casefold()) if p]
+    if parts and _OBO.fullmatch(parts[-1]) and (len(parts) == 1 or "obo" in parts[-2:]):
+        parts = parts[-1].split("_")
     if len(parts) < 2:
         return parts[0] if parts else ""
     prefix = _PREFIXES.get(parts[-2], parts[-2])

@@ -2,16 +2,26 @@
 
 Its further synonyms are not added: every chunk that uses one carries the label and CURIE already,
 and long lists of names pull in chunks that merely share words with them.
+
+Where the query is the name of a class, the passages wanted mention its kinds, and hardly share its
+words: those that do share some ("spinal cord diseases": "diseases") are in the way. The leg of the
+entities then outweighs the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Final
 
+from eagle_rag_biomed.closure import is_class_here
 from eagle_rag_biomed.enricher import search_terms
-from eagle_rag_biomed.linking import Linker
+from eagle_rag_biomed.leg import LEG
+from eagle_rag_biomed.linking import LinkedQuery, Linker
 from eagle_rag_core.plugins import PackContext
 from eagle_rag_core.types import Expansion
+
+#: What the weight of the leg of the entities is multiplied with for a class.
+_CLASS_FACTOR: Final = 10.0
 
 
 def expander(linker: Linker, ctx: PackContext) -> Callable[[str], Expansion]:
@@ -21,10 +31,18 @@ def expander(linker: Linker, ctx: PackContext) -> Callable[[str], Expansion]:
     """
 
     def expand(query: str) -> Expansion:
-        concepts = linker.link(query).concepts
+        linked = linker.link(query)
+        concepts = linked.concepts
         if concepts:
             # Identifiers only: what callers wrote is theirs.
             ctx.audit.log_decision("query-expansion", " ".join(c.curie for c in concepts))
-        return Expansion(terms=search_terms(concepts))
+        return Expansion(terms=search_terms(concepts), leg_weights=_weights(ctx, query, linked))
 
     return expand
+
+
+def _weights(ctx: PackContext, query: str, linked: LinkedQuery) -> Mapping[str, float]:
+    if len(linked.linked) != 1 or linked.linked[0].text != query.strip():
+        return {}
+    (concept,) = linked.concepts
+    return {LEG: _CLASS_FACTOR} if is_class_here(ctx, concept.curie) else {}

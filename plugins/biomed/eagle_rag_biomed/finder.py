@@ -20,7 +20,9 @@ from eagle_rag_biomed.closure import kinds_in_library
 from eagle_rag_biomed.concepts import ConceptType
 from eagle_rag_biomed.digests import PassageEntity, Spot, entities_of, spots_of
 from eagle_rag_biomed.linking import LinkedQuery, Linker, Named
+from eagle_rag_biomed.organisms import documents_about
 from eagle_rag_biomed.quoting import Budget, quotes
+from eagle_rag_biomed.stored_mentions import confident_mentions
 from eagle_rag_core.plugins import PackContext
 from eagle_rag_core.types import FieldValue, Hit
 
@@ -31,8 +33,6 @@ Relation = Literal["named", "kind", "related"]
 _PASSAGES: Final = 10
 #: Records that the counts of some entities are made from: one per entity and document.
 _MOST_TALLIES: Final = 100_000
-#: Documents about an organism that are told apart.
-_MOST_DOCUMENTS: Final = 10_000
 
 _Where = dict[str, FieldValue | Sequence[FieldValue]]
 
@@ -44,7 +44,8 @@ class EntityQuestion:
     :param organism: only documents that mention this species; "" for all.
     :param context: words that tell what ambiguous names of the query mean.
     :param position: the first candidate that is returned.
-    :param max_chars: quoted passages hold so many characters together, at most.
+    :param min_confidence: mentions that are less likely to be right do not count.
+    :param max_tokens: quoted passages hold so many tokens together, at most.
     """
 
     query: str
@@ -58,7 +59,8 @@ class EntityQuestion:
     limit: int = 10
     position: int = 0
     evidence_per_entity: int = 2
-    max_chars: int = 8000
+    min_confidence: float = 0.0
+    max_tokens: int = 2000
 
 
 @dataclass(slots=True)
@@ -100,7 +102,7 @@ class EntityFinder:
         question = self._within_organism(asked)
         candidates = self._candidates(question, linked) if question else []
         matching = [c for c in candidates if not asked.types or c.type in asked.types]
-        budget = Budget(asked.max_chars)
+        budget = Budget.of_tokens(asked.max_tokens)
         entities, following = self._entities(question or asked, matching, budget)
         reason: ZeroResultReason = ""
         if not entities:
@@ -121,22 +123,14 @@ class EntityFinder:
 
     def _within_organism(self, question: EntityQuestion) -> EntityQuestion | None:
         """The question, asked of the documents that mention its organism; None without any."""
-        if not question.organism:
-            return question
-        species = {
-            r.concept.curie for r in self._linker.resolve(question.organism, ("species",))[:1]
-        }
-        found = species and self._ctx.records.count_by(
-            "entity",
-            "document_id",
-            {"curie": sorted(species)},
+        documents = documents_about(
+            self._ctx,
+            self._linker,
+            question.organism,
             kb_name=question.kb_name,
             document_ids=question.document_ids,
-            limit=_MOST_DOCUMENTS,
         )
-        if not found:
-            return None
-        return replace(question, document_ids=tuple(str(document) for document, _ in found))
+        return None if documents is None else replace(question, document_ids=documents)
 
     def _entities(
         self, question: EntityQuestion, matching: Sequence[_Candidate], budget: Budget
@@ -224,6 +218,8 @@ class EntityFinder:
         self, question: EntityQuestion, candidates: Sequence[_Candidate]
     ) -> dict[str, _Tally]:
         """Counts of the candidates that the filters leave, all read at once."""
+        if question.min_confidence:
+            return self._confident_tallies(question, candidates)
         where: _Where = {"curie": [c.curie for c in candidates]}
         if question.assertion != "any":
             where["assertions"] = question.assertion
@@ -247,10 +243,37 @@ class EntityFinder:
                 tally.spots += spots_of(record)
         return dict(tallies)
 
+    def _confident_tallies(
+        self, question: EntityQuestion, candidates: Sequence[_Candidate]
+    ) -> dict[str, _Tally]:
+        """The same, from the mentions themselves: tallies do not tell their confidence."""
+        where: _Where = {"curie": [c.curie for c in candidates]}
+        if question.assertion != "any":
+            where["assertion"] = question.assertion
+        tallies: defaultdict[str, _Tally] = defaultdict(_Tally)
+        documents: defaultdict[str, set[str]] = defaultdict(set)
+        for mention in confident_mentions(
+            self._ctx,
+            where,
+            question.min_confidence,
+            kb_name=question.kb_name,
+            document_ids=question.document_ids,
+        ):
+            tally = tallies[mention.curie]
+            documents[mention.curie].add(mention.document_id)
+            tally.documents = len(documents[mention.curie])
+            tally.mentions += 1
+            tally.negated += mention.spot.assertion == "negated"
+            if mention.spot.node_id:
+                tally.spots.append(mention.spot)
+        return dict(tallies)
+
     def _spots(self, question: EntityQuestion, candidate: _Candidate, tally: _Tally) -> list[Spot]:
         """One mention of each of several passages, those that answer the query first."""
         chosen: dict[str, Spot] = {}
-        for spot in (*candidate.spots, *tally.spots):
+        # Passages that answer the query do not tell the confidence of what they mention.
+        first = () if question.min_confidence else candidate.spots
+        for spot in (*first, *tally.spots):
             if question.assertion in ("any", spot.assertion):
                 chosen.setdefault(spot.node_id, spot)
         return list(chosen.values())[: question.evidence_per_entity]

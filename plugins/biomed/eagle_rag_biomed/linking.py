@@ -145,7 +145,7 @@ class Linker:
                 if not types or resolution.concept.type in types:
                     found.setdefault(resolution.concept.curie, resolution)
             if found:
-                return sorted(found.values(), key=lambda r: -r.score)
+                return sorted(found.values(), key=lambda r: (r.concept.asked, -r.score))
         return []
 
     def _exact(self, term: str) -> Iterator[Resolution]:

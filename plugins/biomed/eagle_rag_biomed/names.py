@@ -28,7 +28,8 @@ _SLOT: Final = struct.Struct("<II")
 _CASE_RULE: Final = 3
 _LABEL: Final = 4
 _MANY: Final = 8
-_FLAG_BITS: Final = 4
+_ASKED: Final = 16
+_FLAG_BITS: Final = 5
 
 #: No longer key is looked for, in characters.
 LONGEST_KEY: Final = 96
@@ -39,6 +40,7 @@ class Posting(NamedTuple):
 
     :param concept: its number in the vocabulary.
     :param label: the name is the concept's preferred one.
+    :param asked: texts are not searched for the name.
     """
 
     concept: int
@@ -46,6 +48,7 @@ class Posting(NamedTuple):
     tight: int
     rule: CaseRule
     label: bool
+    asked: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,7 @@ class Name:
     concept: int
     rule: CaseRule
     label: bool = False
+    asked: bool = False
 
 
 class Names(Protocol):
@@ -152,6 +156,7 @@ def _posting(first: int, second: int) -> Posting:
         second >> CASE_BITS,
         CaseRule(first & _CASE_RULE),
         bool(first & _LABEL),
+        bool(first & _ASKED),
     )
 
 
@@ -185,9 +190,8 @@ def compile_names(names: Iterable[Name]) -> TableParts:
         if not 0 < len(key) <= LONGEST_KEY:
             continue
         mask = case_mask(name.text) if name.rule in (CaseRule.EXACT, CaseRule.SYMBOL) else 0
-        packed = _packed(
-            Posting(name.concept, mask, tight_gaps(tokens.spans), name.rule, name.label)
-        )
+        tight = tight_gaps(tokens.spans)
+        packed = _packed(Posting(name.concept, mask, tight, name.rule, name.label, name.asked))
         for spelled in _spellings(key):
             known = postings.get(spelled, ())
             if packed not in known:
@@ -211,6 +215,6 @@ def _spellings(key: str) -> tuple[str, ...]:
 
 
 def _packed(posting: Posting) -> bytes:
-    flags = posting.rule | (_LABEL if posting.label else 0)
+    flags = posting.rule | (_LABEL if posting.label else 0) | (_ASKED if posting.asked else 0)
     first = posting.concept << _FLAG_BITS | flags
     return _SLOT.pack(first, posting.tight << CASE_BITS | posting.mask)

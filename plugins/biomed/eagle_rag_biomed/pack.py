@@ -28,6 +28,7 @@ def _of(ctx: PackContext) -> Annotator:
 
 @hookimpl
 def register_tools(ctx: PackContext) -> Sequence[Callable[..., Any]]:
+    from eagle_rag_biomed.chemistry.finder import CompoundFinder
     from eagle_rag_biomed.finder import EntityFinder
     from eagle_rag_biomed.linking import Linker
     from eagle_rag_biomed.toolset.annotate_text import annotate_text_tool
@@ -35,6 +36,7 @@ def register_tools(ctx: PackContext) -> Sequence[Callable[..., Any]]:
     from eagle_rag_biomed.toolset.list_entities import list_entities_tool
     from eagle_rag_biomed.toolset.query_entities import query_entities_tool
     from eagle_rag_biomed.toolset.resolve_terms import resolve_terms_tool
+    from eagle_rag_biomed.toolset.retrieve_compounds import retrieve_compounds_tool
     from eagle_rag_biomed.toolset.retrieve_context import retrieve_context_tool
 
     annotator = _of(ctx)
@@ -42,18 +44,20 @@ def register_tools(ctx: PackContext) -> Sequence[Callable[..., Any]]:
     return [
         query_entities_tool(EntityFinder(ctx, linker)),
         resolve_terms_tool(ctx, linker),
-        annotate_text_tool(annotator),
+        annotate_text_tool(annotator, linker),
         list_entities_tool(ctx),
         find_cooccurring_tool(ctx, linker),
         retrieve_context_tool(ctx, linker),
+        retrieve_compounds_tool(CompoundFinder(ctx, linker)),
     ]
 
 
 @hookimpl
 def register_enrichers(ctx: PackContext) -> Sequence[Enricher]:
+    from eagle_rag_biomed.chemistry.enricher import StructureEnricher
     from eagle_rag_biomed.enricher import EntityEnricher
 
-    return [EntityEnricher(_of(ctx))]
+    return [EntityEnricher(_of(ctx)), StructureEnricher(_of(ctx))]
 
 
 @hookimpl

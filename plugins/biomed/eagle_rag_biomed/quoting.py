@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Self
 
 from eagle_rag_biomed.answers import Evidence
 from eagle_rag_biomed.digests import Spot
@@ -12,6 +12,7 @@ from eagle_rag_core.types import Hit
 
 #: Characters of a quote.
 _SNIPPET: Final = 240
+_CHARACTERS_PER_TOKEN: Final = 3.5
 
 
 class Budget:
@@ -20,6 +21,11 @@ class Budget:
     def __init__(self, characters: int) -> None:
         self._left = characters
         self.exceeded = False
+
+    @classmethod
+    def of_tokens(cls, tokens: int) -> Self:
+        """The characters that so many tokens stand for, on the safe side."""
+        return cls(int(tokens * _CHARACTERS_PER_TOKEN))
 
     def allows(self, text: str) -> bool:
         """Whether there is room for ``text``, which is then taken. It ends with the first that

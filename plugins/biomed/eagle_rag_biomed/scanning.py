@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 from eagle_rag_biomed.name_rules import CapitalsLines
@@ -18,6 +20,10 @@ _FUNCTION_WORDS: Final = frozenset(
     "had not or as their there its it also than between after during were both may into our who "
     "when while however whereas but".split()
 )
+#: "A 7-year-old", "at 10": words before a number, which some names of substances look like.
+_COUNTED: Final = re.compile(r"(?:a|an|as|at|by|in|is|no|of|on|or|to) \d+", re.IGNORECASE)
+#: What an ending "es" makes plurals of: "abscess", "box", "torch"; elsewhere the e is a name's.
+_BEFORE_ES: Final = tuple("sxzho")
 #: Surfaces and what they were found to be; forgotten altogether when there are so many.
 _REMEMBERED: Final = 200_000
 
@@ -62,28 +68,41 @@ class NameFinder:
         self._longer: dict[str, bool] = {}
         #: Names of one word alone, by the word.
         self._alone: dict[str, list[tuple[str, int]]] = {}
-        #: Words with the first letters of the next that no name begins with.
-        self._openings: set[str] = set()
+        #: Words with the first letters of the next, and what they are wherever they stand: the
+        #: name of one word, or no name's beginning.
+        self._openings: dict[str, _Word | None] = {}
 
     def matches(self, tokens: Tokens) -> Iterator[NameMatch]:
         """Names in a text, without overlaps."""
         if len(self._known) + len(self._longer) + len(self._openings) > _REMEMBERED:
             self._known, self._longer, self._alone = {}, {}, {}
-            self._nothing, self._openings = set(), set()
+            self._nothing, self._openings = set(), {}
         scan = _Scan(tokens)
         text, openings = tokens.text, self._openings
         starts = [start for start, _ in tokens.spans]
+        # Two letters of the next word tell most words of texts from openings of names.
+        ends = [start + 2 for start in starts[1:]]
+        ends.append(len(text))
+        begun = [text[start:end] for start, end in zip(starts, ends, strict=True)]
+        unknown = _Word("", -1, _NOTHING)
         free = 0
-        for position, (start, following) in enumerate(pairwise((*starts, len(text)))):
-            if start < free:
+        for position, word in [
+            (n, word)
+            for n, opening in enumerate(begun)
+            if (word := openings.get(opening, unknown)) is not None
+        ]:
+            start = starts[position]
+            if start < free or scan.is_glued(position):
                 continue
-            # Two letters of the next word tell most words of texts from openings of names.
-            opening = text[start : following + 2]
-            if opening in openings:
+            match: NameMatch | None
+            if word.length >= 0:
+                match = NameMatch(start, start + word.length, word.key, *word.meaning)
+            elif self._opens_nothing(scan, position):
+                openings[begun[position]] = None
                 continue
-            if self._opens_nothing(scan, position):
-                openings.add(opening)
-            elif match := self._beginning_at(scan, position):
+            else:
+                match = self._beginning_at(scan, position)
+            if match:
                 free = match.end
                 yield match
 
@@ -155,10 +174,12 @@ class NameFinder:
         return known
 
     def _meaning(self, key: str, number: int, surface: str, in_capitals: bool) -> _Meaning:
+        if _COUNTED.fullmatch(surface):
+            return _Meaning((), frozenset())
         fitting = [
             p
             for p in self._table.fitting(number, surface, in_capitals=in_capitals)
-            if self._passes is None or self._passes(key, p.concept)
+            if not p.asked and (self._passes is None or self._passes(key, p.concept))
         ]
         concepts = tuple(dict.fromkeys(p.concept for p in fitting))
         return _Meaning(concepts, frozenset(p.concept for p in fitting if p.label))
@@ -173,9 +194,7 @@ class _Scan:
     def __init__(self, tokens: Tokens) -> None:
         self.tokens = tokens
         self.normal = " ".join(tokens.keys)
-        self.begins = [0, *accumulate(len(key) + 1 for key in tokens.keys)]
-        # One space before the next token begins, a token ends.
-        self._token_at_end = {begin - 1: i for i, begin in enumerate(self.begins[1:])}
+        self.begins = [0, *accumulate(map(len, (key + " " for key in tokens.keys)))]
         self.capitals = CapitalsLines(tokens.text)
 
     def end_of_name(self, end: int) -> int:
@@ -184,12 +203,11 @@ class _Scan:
         A plural ending is part of it. -1 when no name may end there: inside of a word, as
         ``IL6`` in ``IL6R``.
         """
-        last = self._token_at_end.get(end, -1)
-        if last < 0 and self.normal.startswith("s", end):
-            last = self._token_at_end.get(end + 1, -1)
-        if last < 0 and self.normal.startswith("es", end):
-            last = self._token_at_end.get(end + 2, -1)
-        if last < 0:
+        # The token it ends in: one space before the next begins, that ends itself.
+        last = bisect_right(self.begins, end) - 1
+        rest = self.normal[end : self.begins[last + 1] - 1]
+        plural = rest == "s" or (rest == "es" and self.normal[end - 1] in _BEFORE_ES)
+        if rest and not plural:
             return -1
         spans, text = self.tokens.spans, self.tokens.text
         place = spans[last][1]

@@ -39,6 +39,8 @@ _TOKEN: Final = re.compile(
     rf"|(?:[^\W\d_{_GREEK_LETTERS}{_UNSPACED}][{_MARKS}]*)+"
     r"|[^\w\s\-\u2010\u2011\u2212]"
 )
+#: The same for ASCII in lower case, where it takes half the time.
+_ASCII_TOKEN: Final = re.compile(r"[a-z]+|[0-9]+|[^a-z0-9\s\-]")
 _UNSPACED_CHARACTER: Final = re.compile(f"[{_UNSPACED}]")
 _SEPARATORS: Final = re.compile(r"[\s\-\u2010\u2011\u2212]+")
 _APOSTROPHES: Final = {"\u2019": "'", "\u02bc": "'", "\u2032": "'"}
@@ -56,7 +58,7 @@ class Tokens:
         self.text = text
         if text.isascii():
             # Lower case keeps the offsets of ASCII text.
-            found = list(_TOKEN.finditer(text.lower()))
+            found = list(_ASCII_TOKEN.finditer(text.lower()))
             self.keys = [m.group() for m in found]
         else:
             found = list(_TOKEN.finditer(text))

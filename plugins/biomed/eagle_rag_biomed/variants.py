@@ -96,8 +96,9 @@ def _windows(tokens: Tokens) -> Iterator[tuple[int, int]]:
     """The parts of a text that may hold variants: around numbers that touch letters or signs."""
     text = tokens.text
     begin = end = 0
-    for key, (start, stop) in zip(tokens.keys, tokens.spans, strict=True):
-        if not key.isdigit() or not _may_belong(text, start, stop):
+    numbers = [n for n, key in enumerate(tokens.keys) if key.isdigit()]
+    for start, stop in map(tokens.spans.__getitem__, numbers):
+        if not _may_belong(text, start, stop):
             continue
         first, last = max(0, start - _BEFORE), stop + _AFTER
         # A window ends between words, so that a pattern sees whole ones.

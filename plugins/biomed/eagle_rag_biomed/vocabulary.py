@@ -167,7 +167,7 @@ def names_of(concepts: Iterable[Concept]) -> Iterator[Name]:
     for number, concept in enumerate(concepts):
         for name in concept.all_names:
             rule = case_rule(name, concept.type)
-            yield Name(name, number, rule, label=name == concept.label)
+            yield Name(name, number, rule, name == concept.label, concept.asked)
 
 
 def identifiers_of(concepts: Sequence[Concept]) -> Iterator[tuple[str, int]]:

@@ -10,6 +10,8 @@ from eagle_rag_biomed.names import key_of
 
 #: Names longer than this are never written in texts.
 _LONGEST_NAME = 80
+#: Shorter names differ by a space from names of other things.
+_LONG_NAME = 9
 
 
 @dataclass(slots=True)
@@ -21,6 +23,7 @@ class _Draft:
     xrefs: dict[str, None] = field(default_factory=dict)
     parents: dict[str, None] = field(default_factory=dict)
     lineage: bool = False
+    asked: bool = False
 
 
 class ConceptMerger:
@@ -31,28 +34,31 @@ class ConceptMerger:
         self._by_identifier: dict[str, _Draft] = {}
         #: By type and key of a name; None where it names several.
         self._by_name: dict[tuple[ConceptType, str], _Draft | None] = {}
+        #: The same without the spaces, for long names: "ethinyl estradiol", "ethinylestradiol".
+        self._by_letters: dict[tuple[ConceptType, str], _Draft | None] = {}
 
     def add(self, concept: Concept, *, same_as: Sequence[str] = (), by_name: bool = False) -> None:
         """Add ``concept``, or join it to what is known as the same.
 
         :param same_as: identifiers of the same thing; the first that is known, of the same or a
             neighbouring type, takes it in.
-        :param by_name: so does the one concept of the type that its label names.
+            Concepts that are only asked for take none in: a drug that is a protein stays a drug.
+        :param by_name: so does the one concept of the type that its label names, spaces aside.
         """
         draft = self._known(concept, same_as, by_name)
         names: Iterable[str] = concept.all_names
         if draft is None:
-            draft = _Draft(concept.curie, concept.type, concept.label)
+            draft = _Draft(concept.curie, concept.type, concept.label, asked=concept.asked)
             self._drafts.append(draft)
             names = concept.names
         elif concept.curie != draft.curie:
             draft.xrefs[concept.curie] = None
         self._by_identifier.setdefault(identifier_key(concept.curie), draft)
         draft.names.update(dict.fromkeys(n for n in names if len(n) <= _LONGEST_NAME))
-        for name in concept.all_names:
-            named = (draft.type, key_of(name))
-            if self._by_name.setdefault(named, draft) is not draft:
-                self._by_name[named] = None
+        for name in () if draft.asked else concept.all_names:
+            key = key_of(name)
+            _register(self._by_name, (draft.type, key), draft)
+            _register(self._by_letters, (draft.type, key.replace(" ", "")), draft)
         draft.xrefs.update(dict.fromkeys(concept.xrefs))
         # Terminologies draw classes differently ("hydroxides" of ChEBI are most of its organic
         # compounds): climbing from one into another ends where everything is a kind of all.
@@ -66,9 +72,14 @@ class ConceptMerger:
         return len(self._drafts), sum(1 + len(d.names) for d in self._drafts)
 
     def concept_type(self, identifier: str) -> ConceptType | None:
-        """The type of a known concept."""
+        """The type of a known concept that is not only asked for."""
         draft = self._by_identifier.get(identifier_key(identifier))
-        return draft.type if draft else None
+        return draft.type if draft and not draft.asked else None
+
+    def named(self, kind: ConceptType, name: str) -> str:
+        """The identifier of the one concept of a type that ``name`` names, "" for none."""
+        draft = self._by_name.get((kind, key_of(name)))
+        return draft.curie if draft else ""
 
     def concepts(self) -> list[Concept]:
         """The concepts, in the order they were first added; parents are canonical and known."""
@@ -78,11 +89,16 @@ class ConceptMerger:
         kinds = {concept.type, *_NEIGHBOURS.get(concept.type, ())}
         for identifier in (concept.curie, *same_as):
             draft = self._by_identifier.get(identifier_key(identifier))
-            if draft and draft.type in kinds:
+            if draft and draft.type in kinds and not draft.asked:
                 return draft
         if by_name:
             for kind in sorted(kinds):
-                if draft := self._by_name.get((kind, key_of(concept.label))):
+                key = key_of(concept.label)
+                letters = key.replace(" ", "")
+                draft = self._by_name.get((kind, key))
+                if not draft and len(letters) >= _LONG_NAME:
+                    draft = self._by_letters.get((kind, letters))
+                if draft:
                     return draft
         return None
 
@@ -91,12 +107,37 @@ class ConceptMerger:
             known.curie
             for p in draft.parents
             if (known := self._by_identifier.get(identifier_key(p))) and known is not draft
+            if not _leads_astray(draft, p, known)
         )
         names = tuple(n for n in draft.names if n != draft.label)
         xrefs = tuple(x for x in draft.xrefs if x != draft.curie)
         return Concept(
-            draft.curie, draft.type, draft.label, names, xrefs, tuple(parents), draft.lineage
+            draft.curie,
+            draft.type,
+            draft.label,
+            names,
+            xrefs,
+            tuple(parents),
+            draft.lineage,
+            draft.asked,
         )
+
+
+def _register(
+    drafts: dict[tuple[ConceptType, str], _Draft | None],
+    key: tuple[ConceptType, str],
+    draft: _Draft,
+) -> None:
+    if drafts.setdefault(key, draft) is not draft:
+        drafts[key] = None
+
+
+def _leads_astray(draft: _Draft, given: str, parent: _Draft) -> bool:
+    """Whether a substance would climb into the classes of another terminology, see ``add``.
+
+    :param given: the parent's identifier in the terminology of the substance.
+    """
+    return draft.type == "chemical" and parent.lineage and given != parent.curie
 
 
 #: Types that terminologies draw the line between differently.

@@ -15,6 +15,9 @@ _BRANCHES: Final[tuple[tuple[ConceptType, tuple[str, ...]], ...]] = (
     ("chemical", ("D12.125", "D12.644.400", "D12.644.456", "D12.644.641", "D26", "D27.505")),
     ("species", ("B",)),
 )
+#: The rest of the substances: proteins, which texts rather name as genes, and roles. People ask
+#: for these classes; names such as "receptor" are not looked for in texts.
+_ASKED: Final = "D"
 
 
 def add_descriptors(merger: ConceptMerger, lines: Iterable[str]) -> None:
@@ -24,6 +27,9 @@ def add_descriptors(merger: ConceptMerger, lines: Iterable[str]) -> None:
     for row in rows:
         trees = _list(row, 3)
         kind = _type_of(trees)
+        asked = not kind and any(number.startswith(_ASKED) for number in trees)
+        if asked:
+            kind = "chemical"
         if not kind:
             continue
         parents = dict.fromkeys(by_tree.get(above, "") for above in _above(trees))
@@ -35,6 +41,7 @@ def add_descriptors(merger: ConceptMerger, lines: Iterable[str]) -> None:
                 tuple(_spoken(row[1], _list(row, 2))),
                 parents=tuple(f"MESH:{p}" for p in parents if p),
                 lineage=True,
+                asked=asked,
             )
         )
 

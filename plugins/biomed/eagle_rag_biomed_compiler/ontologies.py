@@ -40,12 +40,18 @@ def add_terms(
         xrefs = list(_xrefs(term))
         mesh = [x for x in xrefs if x.startswith("MESH:")]
         parents = term.get("relations", {}).get("is_a", ())
+        # A susceptibility is no disease that texts write about by its acronym.
+        susceptible = "susceptib" in term["name"]
         merger.add(
             Concept(
                 _curie(prefix, term["id"]),
                 kind,
                 term["name"],
-                tuple(n for n in term.get("synonyms", ()) if not _misspelt(n)),
+                tuple(
+                    n
+                    for n in term.get("synonyms", ())
+                    if not _misspelt(n) and not (susceptible and n.isupper())
+                ),
                 tuple(x for x in xrefs if x not in mesh),
                 tuple(_curie(prefix, p) for p in parents),
             ),
@@ -67,7 +73,9 @@ def add_chemicals(
             continue
         curie = _curie("CHEBI", term["id"])
         parents = term.get("relations", {}).get("is_a", ())
-        mesh = mesh_ids.get(curie)
+        # In a body an acid is its anion; MeSH has the acid alone.
+        acid = merger.named("chemical", f"{name[:-3]}ic acid") if name.endswith("ate") else ""
+        mesh = mesh_ids.get(curie) or acid
         merger.add(
             Concept(curie, "chemical", name, parents=tuple(_curie("CHEBI", p) for p in parents)),
             same_as=[mesh] if mesh else (),

@@ -99,4 +99,5 @@ def _row(concept: Concept) -> list[Any]:
         concept.xrefs,
         concept.parents,
         int(concept.lineage),
+        int(concept.asked),
     ]

@@ -20,4 +20,5 @@ class TestBiomed(PackConformance):
         "list_entities": {"document_id": "absent"},
         "find_cooccurring": {"entity": "heart attack"},
         "retrieve_context": {"query": "heart attack treated with aspirin"},
+        "retrieve_compounds": {"compound": "aspirin"},
     }

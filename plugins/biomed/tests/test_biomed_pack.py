@@ -12,7 +12,16 @@ from eagle_rag_core.testing import PackLibrary, imported_modules
 
 ROOT = Path(__file__).parent.parent
 #: Packages no import of the pack may bring with it.
-HEAVY = {"fastmcp", "pymilvus", "llama_index", "numpy", "sqlalchemy", "onnxruntime", "pydantic"}
+HEAVY = {
+    "fastmcp",
+    "pymilvus",
+    "llama_index",
+    "numpy",
+    "sqlalchemy",
+    "onnxruntime",
+    "pydantic",
+    "rdkit",
+}
 TOOLS = (
     "query_entities",
     "resolve_terms",
@@ -20,6 +29,7 @@ TOOLS = (
     "list_entities",
     "find_cooccurring",
     "retrieve_context",
+    "retrieve_compounds",
 )
 
 
@@ -34,9 +44,10 @@ def test_it_registers_what_it_declares(library: PackLibrary) -> None:
         "passage",
         "digest",
         "annotation",
+        "structure",
     )
     extensions = library.plugins.extensions
-    assert [name for name, _ in extensions.enrichers] == ["biomed"]
+    assert [name for name, _ in extensions.enrichers] == ["biomed", "biomed"]
     assert [expander.name for expander in extensions.expanders] == ["biomed_synonyms"]
     assert [leg.name for leg in extensions.legs] == ["biomed_entities"]
     (check,) = extensions.health

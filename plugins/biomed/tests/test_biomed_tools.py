@@ -158,13 +158,12 @@ def test_what_is_mentioned_together_is_found(metals: Any, unit: str) -> None:
     aspirin = items["aspirin"]
     assert (aspirin["together"], aspirin["alone"]) == (2, 2)
     assert aspirin["npmi"] > items["gout"]["npmi"] > 0
-    if unit == "document":
-        assert set(aspirin["examples"]) == {ids["asthma"], ids["gout"]}
-    else:
-        assert {h.document_id for h in library.passages(*aspirin["examples"])} == {
-            ids["asthma"],
-            ids["gout"],
-        }
+    more = library.call(
+        "biomed_find_cooccurring", entity="asthma", unit=unit, evidence_per_entity=5
+    )
+    aspirin = next(i for i in more["items"] if i["label"] == "aspirin")
+    assert {e["document_id"] for e in aspirin["evidence"]} == {ids["asthma"], ids["gout"]}
+    assert {e["surface"] for e in aspirin["evidence"]} == {"aspirin"}
 
 
 @pytest.mark.parametrize(

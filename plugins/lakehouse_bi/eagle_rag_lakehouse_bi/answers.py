@@ -1,24 +1,44 @@
-"""What ``lakehouse_bi_query_semantic_context`` returns. Absent text is "", an absent number 0."""
+"""What answers have in common, and what ``lakehouse_bi_query_semantic_context`` returns.
+
+Absent text is "", an absent number 0.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from eagle_rag_lakehouse_bi.objects import Cardinality
 
 Verdict = Literal["answerable", "partial", "no_match"]
+Relation = Literal["matched", "joined", "listed"]
+DroppedKind = Literal["table", "column", "metric", "join", "description"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a tool of the pack returns.
+
+    :param catalog_version: of the catalogs it was read from; equal as long as no file changed.
+    """
+
+    catalog_version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnContext:
-    """:param key: ``primary``, ``foreign``, ``unique`` or ""."""
+    """A column.
+
+    :param key: ``primary``, ``foreign``, ``unique`` or "".
+    :param why: what made it match, in words; empty for columns that complete their table.
+    """
 
     name: str
     type: str
     description: str
     key: str
     values: list[str]
+    why: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +46,16 @@ class TableContext:
     """A table with the columns that fit.
 
     :param id: its qualified name.
-    :param relation: ``matched`` by the question, or ``joined``: needed to join tables that are.
+    :param relation: ``matched`` by the question; ``joined``: needed to join tables that are;
+        ``listed``: part of catalogs so small that all of them is shown.
     :param why: what made it match, in words.
-    :param omitted_columns: columns left out to stay within the budget.
+    :param omitted_columns: columns left out because others fit the question or budget better.
     :param node_id: the passage that describes it.
     """
 
     id: str
     kind: str
-    relation: Literal["matched", "joined"]
+    relation: Relation
     why: list[str]
     description: str
     primary_key: list[str]
@@ -94,27 +115,37 @@ class MetricContext:
 class Dropped:
     """Something the budget or ``max_tables`` left out.
 
-    :param count: how many columns of the table ``name``, else 1.
+    :param kind: ``description`` for those of columns that are cut.
+    :param name: "" for objects that are only counted, as joins and descriptions always are.
+    :param count: how many columns of the table ``name``, or how many further objects, else 1.
+    :param cursor: with which the same question shows it.
     """
 
-    kind: Literal["table", "column", "metric", "join"]
+    kind: DroppedKind
     name: str
     count: int
+    cursor: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class SemanticContext:
+class SemanticContext(Answer):
     """The whole answer.
 
+    :param confidence: that the catalogs hold what the question needs, 0 to 1.
     :param unmatched_words: words of the question that no name or description holds.
-    :param tokens: estimated size of tables, joins and metrics.
+    :param tokens: estimated size of the answer.
+    :param next_cursor: leads to all that was left out, "" when nothing was.
+    :param context_id: for validate_sql: what this answer shows.
     """
 
     query: str
     verdict: Verdict
+    confidence: float
     unmatched_words: list[str]
     tables: list[TableContext]
     joins: list[JoinHint]
     metrics: list[MetricContext]
     dropped: list[Dropped]
     tokens: int
+    next_cursor: str = ""
+    context_id: str = ""

@@ -20,6 +20,8 @@ from eagle_rag_lakehouse_bi.objects import (
     Table,
     Term,
 )
+from eagle_rag_lakehouse_bi.readers.lenient import Node, strangers
+from eagle_rag_lakehouse_bi.readers.structured import line_of
 
 #: A file broken all over is told once, not a thousand times.
 _MAX_PROBLEMS: Final = 200
@@ -63,9 +65,13 @@ class CatalogBuilder:
             try:
                 read(item)
             except MALFORMED:
-                self.problem(
-                    f"{name(item) or 'An object without a name'} is malformed and was left out."
-                )
+                self.problem(f"{name(item) or _nameless(item)} is malformed and was left out.")
+
+    def note_strangers(self, node: Node, *parts: str) -> None:
+        """Note the values in the lists and mappings under ``parts`` that are no objects at all."""
+        for part in parts:
+            for name in strangers(node, part):
+                self.problem(f"{name} is malformed and was left out.")
 
     def problem(self, message: str, source: str = "") -> None:
         """Note something that could not be read."""
@@ -92,6 +98,11 @@ class CatalogBuilder:
             lineage=tuple(dict.fromkeys(self.lineage)),
             freshness=tuple(self.freshness),
         )
+
+
+def _nameless(item: object) -> str:
+    line = line_of(item) if isinstance(item, dict) else 0
+    return f"An object without a name (line {line})" if line else "An object without a name"
 
 
 def _merged(known: Table, more: Table) -> Table:
@@ -121,5 +132,7 @@ def _merged_column(mine: Column, more: Column) -> Column:
         accepted_values=mine.accepted_values or more.accepted_values,
         expression=mine.expression or more.expression,
         role=mine.role or more.role,
+        samples=mine.samples or more.samples,
+        sensitive=mine.sensitive or more.sensitive,
         synonyms=tuple(dict.fromkeys((*mine.synonyms, *more.synonyms))),
     )

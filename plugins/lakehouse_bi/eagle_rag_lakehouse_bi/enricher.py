@@ -13,16 +13,20 @@ from eagle_rag_core.types import Chunk, Enrichment, EnrichmentInput, NewRecord
 from eagle_rag_lakehouse_bi.identifiers import readable
 from eagle_rag_lakehouse_bi.record_writer import RecordWriter
 from eagle_rag_lakehouse_bi.rendering import RenderedCatalog, Span
+from eagle_rag_lakehouse_bi.versions.snapshots import Snapshot, snapshot_record
 
 
 class CatalogEnricher:
     """Writes the records of catalog files; other documents are left alone."""
 
     name = "lakehouse_bi_catalog"
-    version = "2"
+    version = "3"
 
     def enrich(self, item: EnrichmentInput) -> Enrichment:
         rendered = item.parsed.payload
+        if isinstance(rendered, Snapshot):
+            node_id = item.chunks[0].node_id if item.chunks else ""
+            return Enrichment(records=(snapshot_record(rendered, node_id),))
         if not isinstance(rendered, RenderedCatalog):
             return Enrichment()
         places = _Places(item.chunks)
@@ -74,6 +78,8 @@ def _records(rendered: RenderedCatalog, places: _Places) -> Iterator[NewRecord]:
         yield writer.term(term, places.nodes(span))
     for number, (rule, span) in enumerate(zip(catalog.rules, rendered.rules, strict=True)):
         yield writer.rule(rule, number, places.node(span))
+    for exposure, span in zip(catalog.exposures, rendered.exposures, strict=True):
+        yield writer.exposure(exposure, places.nodes(span))
     for edge in catalog.lineage:
         yield writer.lineage(edge)
     for state in catalog.freshness:

@@ -6,29 +6,22 @@ The best known ways come first, declared before mined before inferred, and short
 
 from __future__ import annotations
 
-import heapq
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
-from typing import Final, NamedTuple
+from typing import Final
 
 from eagle_rag_core.plugins import PackContext
-from eagle_rag_lakehouse_bi.answers import JoinHint
-from eagle_rag_lakehouse_bi.joins import UniqueKeys, hint_of, unique_keys, weight
+from eagle_rag_lakehouse_bi.answers import Answer, JoinHint
+from eagle_rag_lakehouse_bi.join_trees import JoinTree, spanning
+from eagle_rag_lakehouse_bi.joins import UniqueKeys, hint_of, unique_keys
 from eagle_rag_lakehouse_bi.reading import CatalogReader, Edge, Scope, TableKey, leaf_of
 from eagle_rag_lakehouse_bi.table_names import TableNames
 
-#: Joins of a path at most, and how far from a table paths are looked for.
+#: Joins between two tables at most: how far paths are looked for.
 _LONGEST: Final = 6
 #: Tables whose joins are read; a larger neighbourhood is not searched to its end.
 _MOST_TABLES: Final = 400
-_MOST_STEPS: Final = 20_000
-
-
-class _Path(NamedTuple):
-    cost: float
-    edges: tuple[Edge, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +50,7 @@ class UnknownTable:
 
 
 @dataclass(frozen=True, slots=True)
-class JoinPaths:
+class JoinPaths(Answer):
     """:param unknown: names that mean no table; paths join the others.
     :param ambiguous: names that mean several tables, each with their ids; the first was taken.
     :param unreachable: ids of tables that nothing joins to the first.
@@ -89,12 +82,10 @@ class JoinPathFinder:
             if len({key.id for key in keys}) > 1
         ]
         reader = CatalogReader(self._ctx, scope)
-        around = _neighbourhood(reader, wanted)
-        found, unreachable = _spanning(around, wanted, max_paths)
-        described = reader.tables("id", sorted({k.id for p in found for k in _keys(p)}))
-        unique = unique_keys(described, reader.columns_of(described))
-        paths = [_described(path, wanted, unique) for path in found if path.edges]
-        return JoinPaths(paths, unknown, ambiguous, [key.id for key in unreachable])
+        found = spanning(_neighbourhood(reader, wanted), wanted, max_paths)
+        unique = _keys_of(reader, found.trees)
+        paths = [_described(tree, wanted, unique) for tree in found.trees]
+        return JoinPaths(paths, unknown, ambiguous, [key.id for key in found.unreachable])
 
 
 def _together(meanings: Sequence[Sequence[TableKey]]) -> list[TableKey]:
@@ -108,96 +99,41 @@ def _together(meanings: Sequence[Sequence[TableKey]]) -> list[TableKey]:
     return list(dict.fromkeys(chosen))
 
 
-def _neighbourhood(reader: CatalogReader, wanted: Sequence[TableKey]) -> dict[TableKey, list[Edge]]:
-    """The joins around tables, as far as two of them can meet."""
-    edges: defaultdict[TableKey, list[Edge]] = defaultdict(list)
-    seen: set[TableKey] = set()
-    frontier = set(wanted) if len(wanted) > 1 else set()
+def _neighbourhood(reader: CatalogReader, wanted: Sequence[TableKey]) -> list[Edge]:
+    """The joins around tables, as far as two of them can meet.
+
+    A table that several files describe under one name is one table, whichever states the join.
+    """
+    edges: list[Edge] = []
+    seen: set[str] = set()
+    frontier = {key.id for key in wanted} if len(wanted) > 1 else set()
+    chosen = {key.id: key for key in wanted}
     # Paths from both ends meet in the middle.
     for _ in range((_LONGEST + 1) // 2):
         seen |= frontier
-        found = reader.relationships(frontier) if frontier else []
-        for edge in found:
-            edges[edge.left].append(edge)
-            edges[edge.right].append(edge)
-        frontier = {k for e in found for k in (e.left, e.right)} - seen
+        found = reader.relationships(reader.tables("id", sorted(frontier))) if frontier else []
+        for left, right, record in found:
+            own, other = chosen.setdefault(left.id, left), chosen.setdefault(right.id, right)
+            edges.append(Edge(own, other, record))
+        frontier = {key.id for edge in found for key in (edge.left, edge.right)} - seen
         if len(seen) + len(frontier) > _MOST_TABLES:
             break
-    return {key: _distinct(listed) for key, listed in edges.items()}
+    return edges
 
 
-def _distinct(edges: Iterable[Edge]) -> list[Edge]:
-    """Each join once, the best known where several files state it."""
-    best: dict[tuple[object, ...], Edge] = {}
-    for edge in sorted(edges, key=weight):
-        data = edge.record.data
-        pairs = zip(data["from_columns"], data["to_columns"], strict=True)
-        sides = sorted((edge.left, a.lower(), edge.right, b.lower()) for a, b in pairs)
-        turned = sorted((right, b, left, a) for left, a, right, b in sides)
-        stated = (edge.left, edge.right, data["condition"])
-        best.setdefault(tuple(min(sides, turned)) or stated, edge)
-    return list(best.values())
-
-
-def _spanning(
-    around: Mapping[TableKey, Sequence[Edge]], wanted: Sequence[TableKey], max_paths: int
-) -> tuple[list[_Path], list[TableKey]]:
-    """Ways to join all of ``wanted``, and the tables nothing joins to the first.
-
-    Two tables are joined by each of their best paths. More are joined one after the other, each by
-    its best path to those joined already; then the ways to join the last of them differ.
-    """
-    if len(wanted) < 2:
-        return [], []
-    joined, edges, cost = {wanted[0]}, tuple[Edge, ...](), 0.0
-    rest = list(wanted[1:])
-    unreachable: list[TableKey] = []
-    found: list[_Path] = []
-    while rest:
-        ways = {table: _paths(around, joined, table, max_paths) for table in rest}
-        reachable = [table for table in rest if ways[table]]
-        if not reachable:
-            unreachable = rest
-            break
-        table = min(reachable, key=lambda t: (ways[t][0].cost, t))
-        found = [_Path(cost + way.cost, (*edges, *way.edges)) for way in ways[table]]
-        cost, edges = found[0]
-        joined |= {key for edge in edges for key in (edge.left, edge.right)}
-        rest = [t for t in rest if t not in joined]
-    return found, unreachable
-
-
-def _paths(
-    around: Mapping[TableKey, Sequence[Edge]],
-    start: set[TableKey],
-    end: TableKey,
-    max_paths: int,
-) -> list[_Path]:
-    """The cheapest simple paths from any table of ``start`` to ``end``."""
-    order = count()
-    waiting: list[tuple[float, int, TableKey, tuple[Edge, ...]]] = [
-        (0.0, next(order), table, ()) for table in sorted(start)
-    ]
-    found: list[_Path] = []
-    for _ in range(_MOST_STEPS):
-        if not waiting or len(found) == max_paths:
-            break
-        cost, _, table, edges = heapq.heappop(waiting)
-        if table == end:
-            found.append(_Path(cost, edges))
-            continue
-        if len(edges) == _LONGEST:
-            continue
-        visited = start | {k for e in edges for k in (e.left, e.right)}
-        for edge in around.get(table, ()):
-            other = edge.right if edge.left == table else edge.left
-            if other not in visited:
-                step = (cost + weight(edge), next(order), other, (*edges, edge))
-                heapq.heappush(waiting, step)
+def _keys_of(
+    reader: CatalogReader, trees: Sequence[JoinTree]
+) -> dict[TableKey, list[tuple[str, ...]]]:
+    """The keys of all tables on the trees, from every file that describes them."""
+    on_trees = {key.id: key for tree in trees for key in _keys(tree)}
+    described = reader.tables("id", sorted(on_trees))
+    found: defaultdict[TableKey, list[tuple[str, ...]]] = defaultdict(list)
+    for key, keys in unique_keys(described, reader.columns_of(described)).items():
+        found[on_trees[key.id]] += keys
     return found
 
 
-def _described(path: _Path, wanted: Sequence[TableKey], unique: UniqueKeys) -> JoinPath:
+def _described(path: JoinTree, wanted: Sequence[TableKey], unique: UniqueKeys) -> JoinPath:
     tables = list(_keys(path))
     hints = [hint_of(edge, unique) for edge in path.edges]
     return JoinPath(
@@ -245,5 +181,5 @@ def warnings(joins: Sequence[JoinHint]) -> Iterator[str]:
             )
 
 
-def _keys(path: _Path) -> Iterator[TableKey]:
+def _keys(path: JoinTree) -> Iterator[TableKey]:
     yield from dict.fromkeys(key for edge in path.edges for key in (edge.left, edge.right))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from eagle_rag_core.plugins import PackContext
-from eagle_rag_core.types import Record
+from eagle_rag_lakehouse_bi.answers import Answer
 from eagle_rag_lakehouse_bi.join_paths import UnknownTable
 from eagle_rag_lakehouse_bi.reading import CatalogReader, Scope, TableKey
 from eagle_rag_lakehouse_bi.table_names import TableNames
@@ -21,6 +21,7 @@ class LineageNode:
     """A table of the graph.
 
     :param distance: steps from the table asked for: below 0 upstream, above 0 downstream.
+    :param document_id: of the first file that describes it, "" when none does.
     """
 
     id: str
@@ -38,7 +39,7 @@ class LineageStep:
 
 
 @dataclass(frozen=True, slots=True)
-class LineageGraph:
+class LineageGraph(Answer):
     """:param root: id of the table asked for, "" when it is not known.
     :param nodes: by distance; the root is the one at 0.
     :param truncated: whether there is more: beyond ``depth``, or than 200 tables.
@@ -53,7 +54,10 @@ class LineageGraph:
 
 
 class LineageTracer:
-    """Follows the lineage in the records of the ingested catalogs."""
+    """Follows the lineage in the records of the ingested catalogs.
+
+    A table that several files describe under one name is one table, whichever knows its lineage.
+    """
 
     def __init__(self, ctx: PackContext) -> None:
         self._ctx = ctx
@@ -64,23 +68,23 @@ class LineageTracer:
         keys = names.find([table])[table]
         if not keys:
             return LineageGraph("", [], [], False, [UnknownTable(table, names.suggestions(table))])
-        root = min(keys)
+        root = min(key.id for key in keys)
         reader = CatalogReader(self._ctx, scope)
-        distances: dict[TableKey, int] = {root: 0}
+        distances: dict[str, int] = {root: 0}
         edges: dict[LineageStep, None] = {}
         truncated = False
         for sign in (-1, 1):
             if direction in ("both", "upstream" if sign < 0 else "downstream"):
                 truncated |= _follow(reader, root, sign, depth, distances, edges)
-        return LineageGraph(root.id, list(_nodes(reader, distances)), list(edges), truncated, [])
+        return LineageGraph(root, list(_nodes(reader, distances)), list(edges), truncated, [])
 
 
 def _follow(
     reader: CatalogReader,
-    root: TableKey,
+    root: str,
     sign: int,
     depth: int,
-    distances: dict[TableKey, int],
+    distances: dict[str, int],
     edges: dict[LineageStep, None],
 ) -> bool:
     """Add what lies in one direction.
@@ -90,27 +94,25 @@ def _follow(
     near, far = ("target_table", "source_table") if sign < 0 else ("source_table", "target_table")
     frontier = {root}
     for step in range(1, depth + 1):
-        found = _steps(reader, near, frontier)
+        found = reader.find("lineage", near, sorted(frontier))
         frontier = set()
-        for record in sorted(found, key=lambda r: (r.fields[far], r.document_id)):
-            key = TableKey(record.document_id, record.fields[far])
-            if key not in distances:
+        for record in sorted(found, key=lambda r: str(r.fields[far])):
+            table = record.fields[far]
+            if table not in distances:
                 if len(distances) == _MOST_NODES:
                     return True
-                distances[key] = sign * step
-                frontier.add(key)
+                distances[table] = sign * step
+                frontier.add(table)
             edges[LineageStep(record.fields["source_table"], record.fields["target_table"])] = None
-    return bool(_steps(reader, near, frontier))
+    return bool(frontier and reader.find("lineage", near, sorted(frontier), limit=1))
 
 
-def _steps(reader: CatalogReader, near: str, tables: set[TableKey]) -> list[Record]:
-    records = reader.find("lineage", near, sorted({key.id for key in tables}))
-    return [r for r in records if TableKey(r.document_id, r.fields[near]) in tables]
-
-
-def _nodes(reader: CatalogReader, distances: dict[TableKey, int]) -> Iterator[LineageNode]:
-    records = reader.tables("id", sorted({key.id for key in distances}))
-    for key, distance in sorted(distances.items(), key=lambda item: (item[1], item[0])):
-        record = records.get(key)
-        kind = record.fields["kind"] if record else ""
-        yield LineageNode(key.id, kind, distance, key.document_id)
+def _nodes(reader: CatalogReader, distances: dict[str, int]) -> Iterator[LineageNode]:
+    described: dict[str, TableKey] = {}
+    records = reader.tables("id", sorted(distances))
+    for key in sorted(records):
+        described.setdefault(key.id, key)
+    for table, distance in sorted(distances.items(), key=lambda item: (item[1], item[0])):
+        known = described.get(table)
+        kind = records[known].fields["kind"] if known else ""
+        yield LineageNode(table, kind, distance, known.document_id if known else "")

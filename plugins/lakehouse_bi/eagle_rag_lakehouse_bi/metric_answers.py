@@ -1,13 +1,18 @@
-"""What the tools about metrics return. Absent text is \"\"."""
+"""What the tools about metrics return. Absent text is empty."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from eagle_rag_lakehouse_bi.answers import Answer
+
 
 @dataclass(frozen=True, slots=True)
 class MetricSummary:
-    """A metric in short."""
+    """A metric in short.
+
+    :param conflicts: URNs of metrics of its name that mean something else.
+    """
 
     urn: str
     name: str
@@ -16,12 +21,13 @@ class MetricSummary:
     type: str
     status: str
     tables: list[str]
+    conflicts: list[str]
     document_id: str
     kb_name: str
 
 
 @dataclass(frozen=True, slots=True)
-class MetricPage:
+class MetricPage(Answer):
     """A page of metrics: with words to look for the best first, else by name.
 
     :param total: of all pages.
@@ -64,18 +70,41 @@ class MetricDimension:
 
 
 @dataclass(frozen=True, slots=True)
-class MetricConflict:
-    """Another metric of the same name with another formula."""
+class MetricDifference:
+    """:param aspect: ``formula``, ``filter``, ``time_dimension``, ``grain``, ``unit`` (also
+        currencies), ``tables``, ``non_additive`` or ``type``.
+    :param this: what the metric asked for states; "" for nothing.
+    :param other: what the conflicting one states.
+    """
 
-    urn: str
-    formula: str
-    filter: str
-    status: str
-    document_id: str
+    aspect: str
+    this: str
+    other: str
 
 
 @dataclass(frozen=True, slots=True)
-class MetricDefinition:
+class MetricConflict:
+    """Another metric of the same or nearly the same name that means something else.
+
+    :param match: ``same name``, or ``near name``: the same words otherwise put, or a synonym.
+    """
+
+    urn: str
+    name: str
+    match: str
+    differences: list[MetricDifference]
+    formula: str
+    filter: str
+    status: str
+    file: str
+    line: int
+    node_id: str
+    document_id: str
+    kb_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class MetricDefinition(Answer):
     """A metric, down to its columns.
 
     :param parts: the metric and those it is made of, each before its inputs.

@@ -19,6 +19,7 @@ from eagle_rag_lakehouse_bi.metric_answers import (
     MetricPart,
     MetricSummary,
 )
+from eagle_rag_lakehouse_bi.metric_conflicts import conflicts_of, key_of
 from eagle_rag_lakehouse_bi.object_search import shortened
 from eagle_rag_lakehouse_bi.paging import page
 from eagle_rag_lakehouse_bi.reading import CatalogReader, Scope, TableKey
@@ -60,7 +61,7 @@ class MetricCatalog:
             records = reader.all("metric", limit=_MOST_METRICS)
         if query.dimension:
             sliced = _sliced_by(reader, records, query.dimension)
-            records = [record for record in records if _key(record) in sliced]
+            records = [record for record in records if key_of(record) in sliced]
 
         def order(record: Record) -> tuple[int, str, str]:
             own = len(set(words) & set(record.fields["words"]))
@@ -68,7 +69,9 @@ class MetricCatalog:
 
         records.sort(key=order)
         shown, cursor = page(records, query.cursor, query.limit)
-        return MetricPage([_summary(record) for record in shown], len(records), cursor)
+        conflicts = conflicts_of(reader, shown)
+        items = [_summary(record, conflicts[key_of(record)]) for record in shown]
+        return MetricPage(items, len(records), cursor)
 
     def get(self, metric: str, scope: Scope) -> MetricDefinition:
         """The metric of a URN or a name; of several of that name a certified one, else the first.
@@ -108,7 +111,7 @@ def _definition(reader: CatalogReader, record: Record) -> MetricDefinition:
         dimensions=dimensions[:_MOST_DIMENSIONS],
         omitted_dimensions=max(0, len(dimensions) - _MOST_DIMENSIONS),
         rules=[r.data["text"] for r in reader.find("rule", "table", tables)],
-        conflicts=list(_conflicts(reader, record)),
+        conflicts=conflicts_of(reader, [record])[key_of(record)],
         file=data["origin"]["file"],
         line=data["origin"]["line"],
         node_id=record.node_id,
@@ -197,37 +200,14 @@ def _sliced_by(
     }
     tables |= {many for many, one in _safe_joins(reader, tables) if one in tables}
     return {
-        _key(record)
+        key_of(record)
         for record in records
         if any(words <= set(question_words(name)) for name in record.data["dimensions"])
         or any(TableKey(record.document_id, t) in tables for t in record.fields["tables"])
     }
 
 
-def _conflicts(reader: CatalogReader, record: Record) -> Iterator[MetricConflict]:
-    own = _normal(record)
-    for other in reader.metrics("name", [record.fields["name"]]):
-        if _key(other) != _key(record) and _normal(other) != own:
-            yield MetricConflict(
-                urn=other.fields["urn"],
-                formula=other.data["formula"],
-                filter=other.data["filter"],
-                status=other.fields["status"],
-                document_id=other.document_id,
-            )
-
-
-def _normal(record: Record) -> tuple[str, ...]:
-    """Formula and filter, without case and spaces."""
-    texts = (record.data["formula"], record.data["filter"])
-    return tuple("".join(text.lower().split()) for text in texts)
-
-
-def _key(record: Record) -> tuple[str, str]:
-    return record.document_id, record.fields["urn"]
-
-
-def _summary(record: Record) -> MetricSummary:
+def _summary(record: Record, conflicts: Sequence[MetricConflict]) -> MetricSummary:
     return MetricSummary(
         urn=record.fields["urn"],
         name=record.fields["name"],
@@ -236,6 +216,7 @@ def _summary(record: Record) -> MetricSummary:
         type=record.fields["type"],
         status=record.fields["status"],
         tables=list(record.fields["tables"]),
+        conflicts=list(dict.fromkeys(conflict.urn for conflict in conflicts)),
         document_id=record.document_id,
         kb_name=record.kb_name,
     )

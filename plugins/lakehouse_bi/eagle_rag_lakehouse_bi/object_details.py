@@ -1,127 +1,38 @@
-"""Everything the catalogs say about single objects, within a budget of tokens."""
+"""Everything the catalogs say about single objects."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
-from eagle_rag_core.plugins import PackContext
 from eagle_rag_core.types import Record
-from eagle_rag_lakehouse_bi.answers import ColumnContext, JoinHint
-from eagle_rag_lakehouse_bi.budget import size_in_tokens
+from eagle_rag_lakehouse_bi.answers import ColumnContext
 from eagle_rag_lakehouse_bi.identifiers import question_words
 from eagle_rag_lakehouse_bi.joins import JoinGraph, unique_keys
+from eagle_rag_lakehouse_bi.object_answers import ObjectDetail
 from eagle_rag_lakehouse_bi.object_search import described
 from eagle_rag_lakehouse_bi.objects import Freshness
-from eagle_rag_lakehouse_bi.reading import CatalogReader, Scope, TableKey, leaf_of, same_table
+from eagle_rag_lakehouse_bi.reading import CatalogReader, TableKey, leaf_of, same_table
 from eagle_rag_lakehouse_bi.wording import state_in_words
 
-_KINDS: Final = frozenset({"table", "column", "metric", "query", "term", "rule"})
+_KINDS: Final = frozenset({"table", "column", "metric", "query", "term", "rule", "exposure"})
 _MOST_JOINS: Final = 40
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectDetail:
-    """One object with all that is known of it. Absent text is "".
-
-    :param sql: the query of a view or saved query, the expression of a metric or column.
-    :param made_from: ids of the tables a table is made from; ``feeds`` of those made from it.
-    :param states: what dbt runs, Iceberg and Delta metadata know of its data.
-    :param omitted_columns: columns left out by the filter or the budget.
-    :param hash: of its content; equal in two versions of a file when nothing changed.
-    """
-
-    urn: str
-    kind: str
-    name: str
-    type: str
-    description: str
-    status: str
-    owner: str
-    tags: list[str]
-    synonyms: list[str]
-    relation: str
-    sql: str
-    primary_key: list[str]
-    columns: list[ColumnContext]
-    omitted_columns: int
-    joins: list[JoinHint]
-    metrics: list[str]
-    made_from: list[str]
-    feeds: list[str]
-    rules: list[str]
-    states: list[str]
-    file: str
-    line: int
-    format: str
-    hash: str
-    node_id: str
-    document_id: str
-    kb_name: str
-
-
-@dataclass(frozen=True, slots=True)
-class ObjectError:
-    """Why one of the URNs has no details."""
-
-    urn: str
-    error: str
-
-
-@dataclass(frozen=True, slots=True)
-class ObjectDetails:
-    """:param dropped: URNs the budget left out whole.
-    :param tokens: estimated size of ``items``.
-    """
-
-    items: list[ObjectDetail]
-    errors: list[ObjectError]
-    dropped: list[str]
-    tokens: int
-
-
-class ObjectReader:
-    """Reads single objects from the records of the ingested catalogs."""
-
-    def __init__(self, ctx: PackContext) -> None:
-        self._ctx = ctx
-
-    def details(
-        self, urns: Sequence[str], column_filter: str, scope: Scope, max_tokens: int
-    ) -> ObjectDetails:
-        """Details of the objects ``urns`` name, in that order.
-
-        :param column_filter: words; only columns named by one of them, and keys, are shown.
-        """
-        reader = CatalogReader(self._ctx, scope)
-        items: list[ObjectDetail] = []
-        errors: list[ObjectError] = []
-        dropped: list[str] = []
-        tokens = 0
-        for urn in dict.fromkeys(urns):
-            records = _records(reader, urn)
-            if not records:
-                errors.append(ObjectError(urn, "No object has this URN; search for it by name."))
-            for record in records:
-                detail = _detail(reader, record, question_words(column_filter))
-                detail, size = _fitted(detail, max_tokens - tokens)
-                if size > max_tokens - tokens:
-                    dropped.append(urn)
-                    continue
-                items.append(detail)
-                tokens += size
-        return ObjectDetails(items, errors, dropped, tokens)
-
-
-def _records(reader: CatalogReader, urn: str) -> list[Record]:
+def records_of(reader: CatalogReader, urn: str) -> list[Record]:
     """The records of a URN; several where two documents describe it."""
     scheme, _, rest = urn.partition("://")
     kind = rest.split("/", 2)[1] if rest.count("/") >= 2 else ""
     return reader.find(kind, "urn", [urn]) if scheme == "lh" and kind in _KINDS else []
 
 
-def _detail(reader: CatalogReader, record: Record, words: Sequence[str]) -> ObjectDetail:
+def detail_of(reader: CatalogReader, record: Record, column_filter: str) -> ObjectDetail:
+    """All that is known of the object of a record.
+
+    :param column_filter: words; only columns named by one of them, and keys, are shown.
+    """
+    words = question_words(column_filter)
     data, fields = record.data, record.fields
     origin = data.get("origin", {})
     sql = data.get("sql") or data.get("formula") or data.get("expression") or ""
@@ -146,6 +57,8 @@ def _detail(reader: CatalogReader, record: Record, words: Sequence[str]) -> Obje
         feeds=[],
         rules=[],
         states=[],
+        continued=False,
+        shortened=False,
         file=origin.get("file", ""),
         line=origin.get("line", 0),
         format=origin.get("format", ""),
@@ -218,19 +131,7 @@ def _states(reader: CatalogReader, table: str) -> Iterator[str]:
                 status=record.fields["status"],
                 rows=data["rows"],
                 failed=tuple(data["failed"]),
+                warn_after=data["warn_after"],
+                error_after=data["error_after"],
             )
             yield f"{state_in_words(state)} (by {data['source']})"
-
-
-def _fitted(detail: ObjectDetail, tokens: int) -> tuple[ObjectDetail, int]:
-    """The details, without as many columns as do not fit, the last first."""
-    size = size_in_tokens(detail)
-    while size > tokens and detail.columns:
-        fewer = max(1, len(detail.columns) // 5)
-        detail = replace(
-            detail,
-            columns=detail.columns[:-fewer],
-            omitted_columns=detail.omitted_columns + fewer,
-        )
-        size = size_in_tokens(detail)
-    return detail, size

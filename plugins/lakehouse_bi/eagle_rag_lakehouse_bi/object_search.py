@@ -10,9 +10,12 @@ from typing import Final, Literal
 
 from eagle_rag_core.plugins import PackContext
 from eagle_rag_core.types import Record
+from eagle_rag_lakehouse_bi.answers import Answer
 from eagle_rag_lakehouse_bi.identifiers import question_words
 from eagle_rag_lakehouse_bi.paging import page
 from eagle_rag_lakehouse_bi.reading import CatalogReader, Scope
+from eagle_rag_lakehouse_bi.retrieval.cache import IndexCache
+from eagle_rag_lakehouse_bi.retrieval.finding import find
 
 ObjectKind = Literal["table", "column", "metric", "query", "term"]
 KINDS: Final[tuple[ObjectKind, ...]] = ("table", "column", "metric", "query", "term")
@@ -21,9 +24,17 @@ _WITH_PASSAGES: Final = ("table", "metric", "query", "term")
 _PASSAGES: Final = 30
 #: Of the best passage, beside a word that names one object alone.
 _PASSAGE: Final = 1.0
+#: Of the table or column that names and descriptions fit best.
+_DESCRIBED: Final = 0.5
+#: Tables and columns found by their descriptions.
+_BEST: Final = 50
 _SHORT: Final = 160
 #: Among equals what is certified comes first and what is deprecated last.
 _STANDING: Final = {"certified": 0.1, "deprecated": -0.3}
+
+
+#: Document, kind and URN of an object.
+_Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +57,7 @@ class FoundObject:
 
 
 @dataclass(frozen=True, slots=True)
-class ObjectPage:
+class ObjectPage(Answer):
     """A page of what was found, best first.
 
     :param total: of all pages.
@@ -73,10 +84,14 @@ class ObjectQuery:
 
 
 class ObjectSearch:
-    """Searches the records of the ingested catalogs."""
+    """Searches the records of the ingested catalogs. Threads may share it.
 
-    def __init__(self, ctx: PackContext) -> None:
+    :param indexes: shared with whatever else searches the same catalogs.
+    """
+
+    def __init__(self, ctx: PackContext, indexes: IndexCache | None = None) -> None:
         self._ctx = ctx
+        self._indexes = indexes or IndexCache()
 
     def find(self, query: ObjectQuery) -> ObjectPage:
         """The objects that fit ``query``.
@@ -89,13 +104,17 @@ class ObjectSearch:
         named = {kind: reader.find(kind, "words", words) for kind in kinds}
         frequency = Counter(w for found in named.values() for r in found for w in _own(r, words))
         place = self._places(query)
-        scored: dict[tuple[str, str, str], tuple[float, Record]] = {}
-        for kind in kinds:
-            passages = reader.find(kind, "passages", place) if kind in _WITH_PASSAGES else []
-            for record in (*named[kind], *passages):
-                if not query.status or record.fields.get("status", "") == query.status:
-                    key = (record.document_id, kind, record.fields["urn"])
-                    scored[key] = (_score(record, words, frequency, place), record)
+        candidates = [
+            *(record for kind in kinds for record in named[kind]),
+            *(r for kind in kinds if kind in _WITH_PASSAGES for r in _passed(reader, kind, place)),
+        ]
+        described = self._described(reader, query.query, kinds, place)
+        scored: dict[_Key, tuple[float, Record]] = {}
+        for record in (*candidates, *(record for _, record in described.values())):
+            if not query.status or record.fields.get("status", "") == query.status:
+                share, _ = described.get(_key(record), (0.0, record))
+                score = _score(record, words, frequency, place) + _DESCRIBED * share
+                scored[_key(record)] = (score, record)
         ranked = sorted(scored.values(), key=lambda item: (-item[0], _order(item[1])))
         shown, cursor = page(ranked, query.cursor, query.limit)
         return ObjectPage(
@@ -106,6 +125,34 @@ class ObjectSearch:
             next_cursor=cursor,
         )
 
+    def _described(
+        self,
+        reader: CatalogReader,
+        query: str,
+        kinds: Sequence[ObjectKind],
+        place: Mapping[str, int],
+    ) -> dict[_Key, tuple[float, Record]]:
+        """Tables and columns that names, descriptions and values fit, each with its share of the
+        best one's score."""
+        if not {"table", "column"} & set(kinds):
+            return {}
+        found = find(self._indexes.index(reader), query, reader, place)
+        records: list[tuple[float, Record]] = []
+        if "table" in kinds:
+            tables = found.described_tables(_BEST)
+            by_key = reader.tables("id", sorted({key.id for key in tables}))
+            records += [(share, by_key[key]) for key, share in tables.items() if key in by_key]
+        if "column" in kinds:
+            columns = found.described_columns(_BEST)
+            for key, own in reader.columns_of({key for key, _ in columns}).items():
+                names = {record.fields["name"]: record for record in own}
+                records += [
+                    (share, names[name])
+                    for (table, name), share in columns.items()
+                    if table == key and name in names
+                ]
+        return {_key(record): (share, record) for share, record in records}
+
     def _places(self, query: ObjectQuery) -> dict[str, int]:
         """Ranks of the passages the library's search finds, by their ids."""
         hits = self._ctx.search.text(
@@ -115,6 +162,15 @@ class ObjectSearch:
             document_ids=query.scope.document_ids,
         )
         return {hit.node_id: rank for rank, hit in enumerate(hits, start=1)}
+
+
+def _passed(reader: CatalogReader, kind: ObjectKind, place: Mapping[str, int]) -> list[Record]:
+    """Objects that passages found are about."""
+    return reader.find(kind, "passages", place)
+
+
+def _key(record: Record) -> _Key:
+    return record.document_id, record.kind, record.fields["urn"]
 
 
 def _score(
@@ -144,6 +200,8 @@ def _found(record: Record, words: Sequence[str], place: Mapping[str, int]) -> Fo
     why = [f"name holds {', '.join(own)}"] if own else []
     if rank:
         why.append(f"passage ranked {rank}")
+    if not why:
+        why.append("description or values hold words of the query")
     return FoundObject(
         urn=record.fields["urn"],
         kind=record.kind,

@@ -33,6 +33,8 @@ class Column:
     """A column, or a dimension of a semantic layer.
 
     :param accepted_values: the only values it takes, where that is stated.
+    :param samples: some of its values, where a file gives examples.
+    :param sensitive: marked as personal or confidential.
     :param expression: the SQL that computes it, where it is more than the column of that name.
     """
 
@@ -45,6 +47,8 @@ class Column:
     expression: str = ""
     role: ColumnRole = ""
     synonyms: tuple[str, ...] = ()
+    samples: tuple[str, ...] = ()
+    sensitive: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,13 +139,18 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class Exposure:
-    """A dashboard, notebook or application that uses tables (by id)."""
+    """A dashboard, notebook, application or analysis that uses tables (by id).
+
+    :param url: where people find it.
+    """
 
     name: str
     type: str = ""
     description: str = ""
     tables: tuple[str, ...] = ()
     origin: Origin = Origin()
+    owner: str = ""
+    url: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +209,9 @@ class Freshness:
     :param status: of the run or check, as the tool calls it.
     :param rows: -1 when unknown.
     :param failed: names of failed tests.
+    :param checked_at: when the file came to know this, as it writes it.
+    :param warn_after: age in seconds from which the data counts as old, 0 when nothing is agreed;
+        ``error_after`` as too old.
     """
 
     table: str
@@ -207,6 +219,9 @@ class Freshness:
     status: str = ""
     rows: int = -1
     failed: tuple[str, ...] = ()
+    checked_at: str = ""
+    warn_after: int = 0
+    error_after: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,9 @@ def register_tools(ctx: PackContext) -> Sequence[Callable[..., Any]]:
 @hookimpl
 def register_parsers(ctx: PackContext) -> Sequence[Parser]:
     from eagle_rag_lakehouse_bi.parsers import catalog_parsers
+    from eagle_rag_lakehouse_bi.versions.snapshots import SnapshotParser
 
-    return catalog_parsers()
+    return [*catalog_parsers(), SnapshotParser()]
 
 
 @hookimpl

@@ -14,6 +14,7 @@ from eagle_rag_lakehouse_bi import recognition
 from eagle_rag_lakehouse_bi.inference import with_inferred_joins
 from eagle_rag_lakehouse_bi.objects import Catalog
 from eagle_rag_lakehouse_bi.readers import formats
+from eagle_rag_lakehouse_bi.readers.encoding import decoded
 from eagle_rag_lakehouse_bi.recognition import Recogniser, json_with, yaml_with
 from eagle_rag_lakehouse_bi.rendering import render
 
@@ -26,6 +27,7 @@ class CatalogParser:
 
     :param what: the format in words, for messages.
     :param title: of documents, around the name of the catalog.
+    :param readable: whether a file that describes nothing is worth reading as it stands.
     """
 
     name: str
@@ -35,13 +37,16 @@ class CatalogParser:
     reader: Reader
     version: str = "2"
     title: str = "{}"
+    readable: bool = False
 
     def parse(self, data: bytes, name: str) -> ParsedDocument:
         """The catalog as text, with its objects as payload.
 
-        :raises IngestError: the file is damaged or describes nothing.
+        :raises IngestError: the file is damaged, or describes nothing and is not ``readable``.
         """
         catalog = self.reader(data, name)
+        if catalog.empty and self.readable and (text := decoded(data)).strip():
+            return ParsedDocument(text=text, media_type=self.media_type, title=name)
         if catalog.empty:
             raise IngestError(
                 f"The {self.what} describes no table, metric, query or term.",
@@ -152,6 +157,7 @@ def catalog_parsers() -> list[CatalogParser]:
             "application/sql",
             recognition.sql_ddl,
             formats.sql_ddl,
+            readable=True,
         ),
         CatalogParser(
             "lakehouse_bi_sql_queries",
@@ -159,6 +165,7 @@ def catalog_parsers() -> list[CatalogParser]:
             "application/sql",
             recognition.sql_queries,
             formats.sql_queries,
+            readable=True,
         ),
     ]
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from eagle_rag_core.plugins import PackContext
 from eagle_rag_core.types import Record
+from eagle_rag_lakehouse_bi.answers import Answer
 from eagle_rag_lakehouse_bi.identifiers import question_words
 from eagle_rag_lakehouse_bi.paging import page
 from eagle_rag_lakehouse_bi.reading import CatalogReader, Scope, TableKey
@@ -44,7 +45,7 @@ class FoundQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class QueryPage:
+class QueryPage(Answer):
     """A page of queries, best first; certified ones before others that fit alike.
 
     :param total: of all pages.

@@ -15,6 +15,8 @@ LOOKUP_LIMIT: Final = 500
 #: Thirty tables are rarely wider than this together.
 _MOST_COLUMNS: Final = 20_000
 _MOST_RELATIONSHIPS: Final = 2_000
+#: More files than any library of catalogs holds.
+_MOST_SOURCES: Final = 100_000
 #: Two documents that describe tables of one name make a logged join ambiguous.
 _MOST_MEANINGS: Final = 4
 
@@ -46,6 +48,7 @@ class CatalogReader:
     """Lookups by the indexed fields of records."""
 
     def __init__(self, ctx: PackContext, scope: Scope) -> None:
+        self._ctx = ctx
         self._records = ctx.records
         self._scope = scope
 
@@ -101,6 +104,15 @@ class CatalogReader:
     ) -> list[Record]:
         """Records of ``kind`` of which ``field`` has one of ``values``."""
         return self._find(kind, {field: list(values)}, limit=limit)
+
+    def sources(self) -> list[Record]:
+        """One record for each catalog file, which holds a hash of its content."""
+        return self._find("source", {}, limit=_MOST_SOURCES)
+
+    def within(self, document_ids: Sequence[str]) -> CatalogReader:
+        """A reader of these documents, as far as they are in the scope."""
+        scope = Scope(self._scope.kb_name, tuple(document_ids))
+        return CatalogReader(self._ctx, scope)
 
     def all(self, kind: str, *, limit: int) -> list[Record]:
         """The records of ``kind``, ``limit`` at most."""

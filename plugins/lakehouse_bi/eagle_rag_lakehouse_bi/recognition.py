@@ -34,7 +34,6 @@ _SQL_START: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _SELECTS: Final = re.compile(r"^[ \t(]*(?:select|with)\b", re.IGNORECASE | re.MULTILINE)
-_FROM: Final = re.compile(r"\bfrom\b", re.IGNORECASE)
 _LOOKML: Final = re.compile(rb"^\s*(?:view|explore|model)\s*:\s*\+?\w+\s*\{", re.MULTILINE)
 #: A YAML file begins with comments, a document mark, and a key.
 _SUFFIX: Final = re.compile(r"\.(?!txt$)[a-z0-9]{1,8}$", re.IGNORECASE)
@@ -63,7 +62,7 @@ def sql_queries(head: bytes, name: str) -> float:
     text = decoded(head)
     if "{{" in text or "{%" in text or defines_tables(text):
         return 0.0
-    return LIKELY if _SELECTS.search(text) and _FROM.search(text) else 0.0
+    return LIKELY if _SELECTS.search(text) else 0.0
 
 
 def query_history(head: bytes, name: str) -> float:

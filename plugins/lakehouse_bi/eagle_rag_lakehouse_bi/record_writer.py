@@ -19,6 +19,7 @@ from eagle_rag_lakehouse_bi.identifiers import identifier_words, question_words
 from eagle_rag_lakehouse_bi.objects import (
     Catalog,
     Column,
+    Exposure,
     Freshness,
     Lineage,
     Metric,
@@ -29,12 +30,16 @@ from eagle_rag_lakehouse_bi.objects import (
     Table,
     Term,
 )
+from eagle_rag_lakehouse_bi.sensitivity import is_sensitive
 from eagle_rag_lakehouse_bi.urns import urn
+from eagle_rag_lakehouse_bi.values import value_words
 from eagle_rag_lakehouse_bi.wording import metric_formula
 
 #: An indexed value is at most so long; longer names are cut alike wherever they stand.
 _INDEXED: Final = 300
 _MOST_PROBLEMS: Final = 50
+_MOST_SAMPLES: Final = 50
+_MOST_VALUE_WORDS: Final = 200
 
 
 class RecordWriter:
@@ -108,6 +113,7 @@ class RecordWriter:
                 "type": column.type,
                 "role": column.role,
                 "words": _words(column.name, *column.synonyms),
+                "value_words": _value_words(column),
             },
             node,
             {
@@ -117,6 +123,8 @@ class RecordWriter:
                 "nullable": column.nullable,
                 "unique": column.unique,
                 "accepted_values": list(column.accepted_values),
+                "samples": list(column.samples[:_MOST_SAMPLES]),
+                "sensitive": column.sensitive,
                 "expression": column.expression,
                 "synonyms": list(column.synonyms),
                 "hash": _hash(asdict(column)),
@@ -224,6 +232,27 @@ class RecordWriter:
             {"text": rule.text, **self._provenance(rule, rule.origin)},
         )
 
+    def exposure(self, exposure: Exposure, nodes: list[str]) -> NewRecord:
+        return _record(
+            "exposure",
+            {
+                "urn": self._urn("exposure", exposure.name),
+                "name": exposure.name,
+                "type": exposure.type,
+                "tables": list(exposure.tables),
+                "leaves": [table.rpartition(".")[2] for table in exposure.tables],
+                "words": _words(exposure.name),
+                "passages": nodes,
+            },
+            next(iter(nodes), ""),
+            {
+                "description": exposure.description,
+                "owner": exposure.owner,
+                "url": exposure.url,
+                **self._provenance(exposure, exposure.origin),
+            },
+        )
+
     def lineage(self, edge: Lineage) -> NewRecord:
         return _record("lineage", {"source_table": edge.source, "target_table": edge.target})
 
@@ -240,6 +269,10 @@ class RecordWriter:
                 "loaded_at": state.loaded_at,
                 "rows": state.rows,
                 "failed": list(state.failed),
+                "checked_at": state.checked_at,
+                "warn_after": state.warn_after,
+                "error_after": state.error_after,
+                "format": self._catalog.format,
                 "source": self._catalog.name,
             },
         )
@@ -279,6 +312,15 @@ def _indexed(text: str) -> str:
 
 def _words(*names: str) -> list[str]:
     return list(dict.fromkeys(word for name in names for word in identifier_words(name)))
+
+
+def _value_words(column: Column) -> list[str]:
+    """The words of a column's known values, none where these may be personal."""
+    if column.sensitive or is_sensitive((column.name, *column.synonyms)):
+        return []
+    values = (*column.accepted_values, *column.samples[:_MOST_SAMPLES])
+    words = dict.fromkeys(word for value in values for word in value_words(value))
+    return list(words)[:_MOST_VALUE_WORDS]
 
 
 def _hash(value: Any) -> str:

@@ -47,8 +47,8 @@ class RenderedCatalog:
     """A catalog and its text.
 
     :param tables: the section of each table, by id; ``columns`` holds the line of each column, in
-        the order of the table's columns. ``metrics``, ``queries``, ``terms`` and ``rules`` hold
-        the places of each in the catalog's order.
+        the order of the table's columns. ``metrics``, ``queries``, ``terms``, ``rules`` and
+        ``exposures`` hold the places of each in the catalog's order.
     """
 
     catalog: Catalog
@@ -60,6 +60,7 @@ class RenderedCatalog:
     queries: list[Span]
     terms: list[Span]
     rules: list[Span]
+    exposures: list[Span]
 
 
 def render(catalog: Catalog) -> RenderedCatalog:
@@ -125,8 +126,7 @@ class _Renderer:
         queries = [self._query(query) for query in catalog.queries]
         terms = [self._term(term) for term in catalog.terms]
         rules = self._rules()
-        for exposure in catalog.exposures:
-            self._exposure(exposure)
+        exposures = [self._exposure(exposure) for exposure in catalog.exposures]
         self._states()
         self._problems()
         return RenderedCatalog(
@@ -139,6 +139,7 @@ class _Renderer:
             queries,
             terms,
             rules,
+            exposures,
         )
 
     def _overview(self) -> None:
@@ -282,13 +283,17 @@ class _Renderer:
                 self._text.line(f"- {state.table or 'Some table'}: {state_in_words(state)}")
             self._text.line()
 
-    def _exposure(self, exposure: Exposure) -> None:
+    def _exposure(self, exposure: Exposure) -> Span:
         text = self._text
+        start = text.length
         text.heading(f"{(exposure.type or 'exposure').capitalize()} {exposure.name}", 2)
         text.line(one_line(exposure.description))
         if exposure.tables:
             text.line(f"Uses: {', '.join(exposure.tables)}.")
+        if exposure.owner:
+            text.line(f"Owner: {exposure.owner}.")
         text.line()
+        return Span(start, text.length)
 
     def _problems(self) -> None:
         """What could not be read stays findable as it stands in the file."""

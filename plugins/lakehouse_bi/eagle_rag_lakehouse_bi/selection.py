@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from eagle_rag_core.types import Record
-from eagle_rag_lakehouse_bi.answers import Dropped
+from eagle_rag_lakehouse_bi.answers import Dropped, Relation
 from eagle_rag_lakehouse_bi.joins import JoinGraph
-from eagle_rag_lakehouse_bi.ranking import Ranked
 from eagle_rag_lakehouse_bi.reading import CatalogReader, TableKey
+from eagle_rag_lakehouse_bi.retrieval.finding import Found
+from eagle_rag_lakehouse_bi.retrieval.reasons import JOINS
 
 #: Tables of so many of the best metrics are part of the answer.
 _METRICS_WITH_TABLES: Final = 3
+#: A table below this share of the best score is not about the question.
+_CUT: Final = 0.1
+#: This share of an answer goes to the best tables before those that metrics and joins need.
+_BEST: Final = 0.75
 
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """A table of the answer.
-
-    :param matched_columns: names of columns that hold words of the question.
-    """
+    """A table of the answer."""
 
     key: TableKey
     record: Record
-    relation: Literal["matched", "joined"]
-    why: tuple[str, ...] = ()
-    matched_columns: tuple[str, ...] = ()
+    relation: Relation
+    why: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,42 +45,57 @@ class Selection:
 
 
 def select(
-    reader: CatalogReader, ranked: Sequence[Ranked], metrics: Sequence[Record], max_tables: int
+    reader: CatalogReader, found: Found, metrics: Sequence[Record], max_tables: int
 ) -> Selection:
-    """The best tables, then those of the best metrics, then bridges between them, ``max_tables``
-    in all.
+    """The best tables with those of the best metrics and bridges between them, ``max_tables`` in
+    all.
 
     What the limit leaves out is named as dropped.
     """
-    tables = {r.key: _ranked(r) for r in ranked[:max_tables]}
-    dropped = [Dropped("table", r.key.id, 1) for r in ranked[max_tables:] if r.matched]
-    for table in _of_metrics(reader, metrics[:_METRICS_WITH_TABLES]):
-        if table.key not in tables and len(tables) < max_tables:
-            tables[table.key] = table
-    graph = JoinGraph(reader.relationships(tables))
-    bridges = graph.bridges(list(tables))
-    free = max_tables - len(tables)
-    dropped += [Dropped("table", key.id, 1) for key in bridges[free:]]
-    for table in _bridging(reader, bridges[:free]):
-        tables[table.key] = table
-    return Selection(list(tables.values()), graph, list(dict.fromkeys(dropped)))
+    ranking = [found.key(n) for n in found.above(_CUT)]
+    best = ranking[: max(1, int(_BEST * max_tables))]
+    needed = dict.fromkeys((*best, *(key for key, _ in _of_metrics(metrics))))
+    candidates = dict.fromkeys((*needed, *ranking[:max_tables]))
+    # Around the candidates, so that it holds the joins of whatever bridges them as well.
+    graph = JoinGraph(reader.relationships(candidates))
+    order = list(dict.fromkeys((*needed, *graph.bridges(list(needed)), *ranking)))
+    tables = _selected(reader, found, order[:max_tables], metrics)
+    return Selection(tables, graph, [Dropped("table", key.id, 1) for key in order[max_tables:]])
 
 
-def _ranked(table: Ranked) -> Selected:
-    relation: Literal["matched", "joined"] = "matched" if table.matched else "joined"
-    return Selected(table.key, table.record, relation, tuple(table.why), tuple(table.columns))
+def select_all(reader: CatalogReader, found: Found, metrics: Sequence[Record]) -> Selection:
+    """Every table of the catalogs, best first."""
+    keys = [found.key(n) for n in found.order()]
+    tables = _selected(reader, found, keys, metrics, others="listed")
+    return Selection(tables, JoinGraph(reader.relationships(keys)), [])
 
 
-def _of_metrics(reader: CatalogReader, metrics: Iterable[Record]) -> Iterator[Selected]:
-    for metric in metrics:
-        for key, record in reader.tables("id", metric.fields["tables"]).items():
-            if key.document_id == metric.document_id:
-                why = (f"metric {metric.fields['name']}",)
-                yield Selected(key, record, "matched", why)
-
-
-def _bridging(reader: CatalogReader, keys: Sequence[TableKey]) -> Iterator[Selected]:
-    records = reader.tables("id", [key.id for key in keys])
+def _selected(
+    reader: CatalogReader,
+    found: Found,
+    keys: Sequence[TableKey],
+    metrics: Sequence[Record],
+    others: Relation = "joined",
+) -> list[Selected]:
+    """:param others: how tables are shown that nothing of their own speaks for."""
+    records = reader.tables("id", sorted({key.id for key in keys}))
+    of_metrics = dict(_of_metrics(metrics))
+    tables = []
     for key in keys:
-        if key in records:
-            yield Selected(key, records[key], "joined", ("joins tables that match",))
+        if key not in records:
+            continue
+        why = found.why(key)
+        if key in of_metrics:
+            why = [*why, of_metrics[key]]
+        matched = found.matches(key) or key in of_metrics
+        relation: Relation = "matched" if matched else others
+        reasons = why or ([JOINS] if relation == "joined" else [])
+        tables.append(Selected(key, records[key], relation, tuple(reasons)))
+    return tables
+
+
+def _of_metrics(metrics: Sequence[Record]) -> Iterator[tuple[TableKey, str]]:
+    """Tables of the best metrics with the reason."""
+    for metric in metrics[:_METRICS_WITH_TABLES]:
+        for table in metric.fields["tables"]:
+            yield TableKey(metric.document_id, table), f"metric {metric.fields['name']}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from eagle_rag_core.plugins import PackContext
+from eagle_rag_lakehouse_bi.answers import Answer
 from eagle_rag_lakehouse_bi.paging import page
 from eagle_rag_lakehouse_bi.reading import CatalogReader, Scope
 
@@ -45,7 +46,7 @@ class CatalogSource:
 
 
 @dataclass(frozen=True, slots=True)
-class SourcePage:
+class SourcePage(Answer):
     """A page of catalog files, by name.
 
     :param total: of all pages.

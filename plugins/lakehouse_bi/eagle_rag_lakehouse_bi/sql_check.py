@@ -7,68 +7,42 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from eagle_rag_core.errors import InvalidArgument
 from eagle_rag_core.plugins import PackContext
+from eagle_rag_lakehouse_bi.catalog_version import catalog_version
+from eagle_rag_lakehouse_bi.context_ids import ShownContext, decoded
 from eagle_rag_lakehouse_bi.join_paths import UnknownTable
-from eagle_rag_lakehouse_bi.joins import UniqueKeys, cardinality_of, condition_of, unique_keys
-from eagle_rag_lakehouse_bi.reading import CatalogReader, Edge, Scope, TableKey, leaf_of
+from eagle_rag_lakehouse_bi.joins import cardinality_of, condition_of
+from eagle_rag_lakehouse_bi.reading import CatalogReader, Scope, TableKey, leaf_of
+from eagle_rag_lakehouse_bi.sql_answers import SqlCheck, UnknownColumn
+from eagle_rag_lakehouse_bi.sql_parsing import ParsedSql, actions, parsed
+from eagle_rag_lakehouse_bi.sql_tables import StatementTables
 from eagle_rag_lakehouse_bi.table_names import TableNames
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
     from eagle_rag_lakehouse_bi.readers.query_joins import Join
+    from eagle_rag_lakehouse_bi.sql_scopes import QueryNames
 
-#: Dialects tried when none is given; the first that reads the SQL is taken.
-DIALECTS: Final = (
-    "postgres snowflake bigquery databricks duckdb redshift trino tsql mysql sqlite oracle"
-    " clickhouse".split()
-)
 _SUGGESTIONS: Final = 3
 _CLOSE: Final = 0.6
 _MOST_FINDINGS: Final = 50
 
 _Finding = TypeVar("_Finding")
-_Meanings = Mapping[str, Sequence[TableKey]]
 
 
 @dataclass(frozen=True, slots=True)
-class UnknownColumn:
-    """A column no table of its query has.
+class SqlQuestion:
+    """What to check.
 
-    :param table: id of the table it was looked for in, "" when it may be of any.
+    :param dialect: of sqlglot; "" to find out.
+    :param context_ids: of answers the SQL was written from; none for no matter.
     """
 
-    column: str
-    table: str
-    suggestions: list[str]
-
-
-@dataclass(slots=True)
-class SqlCheck:
-    """What a check found. Lists hold 50 findings at most.
-
-    :param valid: it parses, only reads, and every table and column is known.
-    :param dialect: in which it was read.
-    :param error: where it does not parse, in words.
-    :param non_query_statement: statements that do more than read, by their first word.
-    :param tables: ids of the tables it reads, as the catalogs name them.
-    :param joins_not_in_graph: joins no catalog knows, with those it knows between the tables.
-    :param fan_out_risk: sums and counts over rows that a join repeats.
-    :param deprecated: ids of tables that are marked so.
-    """
-
-    valid: bool = False
-    parses: bool = False
+    sql: str
     dialect: str = ""
-    error: str = ""
-    non_query_statement: list[str] = field(default_factory=list)
-    tables: list[str] = field(default_factory=list)
-    unknown_tables: list[UnknownTable] = field(default_factory=list)
-    unknown_columns: list[UnknownColumn] = field(default_factory=list)
-    joins_not_in_graph: list[str] = field(default_factory=list)
-    fan_out_risk: list[str] = field(default_factory=list)
-    deprecated: list[str] = field(default_factory=list)
+    context_ids: tuple[str, ...] = ()
+    scope: Scope = field(default_factory=Scope)
 
 
 class SqlChecker:
@@ -77,196 +51,183 @@ class SqlChecker:
     def __init__(self, ctx: PackContext) -> None:
         self._ctx = ctx
 
-    def check(self, sql: str, dialect: str, scope: Scope) -> SqlCheck:
-        """Check every statement of ``sql``.
+    def check(self, question: SqlQuestion) -> SqlCheck:
+        """Check every statement.
 
-        :param dialect: of sqlglot; "" to find out.
-        :raises InvalidArgument: the dialect is not known.
+        :raises InvalidArgument: the dialect is not known, or a context id is not whole.
         """
-        if dialect and dialect not in DIALECTS:
-            raise InvalidArgument(f"The dialect is not known; pass one of {', '.join(DIALECTS)}.")
-        report = SqlCheck()
-        statements = _parsed(sql, dialect, report)
-        if not report.parses:
-            return report
-        names = TableNames(self._ctx, scope)
-        reader = CatalogReader(self._ctx, scope)
-        for statement in statements:
-            _Statement(statement, names, reader, report).check()
-        report.valid = not (
-            report.non_query_statement or report.unknown_tables or report.unknown_columns
+        contexts = [decoded(text) for text in question.context_ids]
+        read = parsed(question.sql, question.dialect)
+        names = TableNames(self._ctx, question.scope)
+        reader = CatalogReader(self._ctx, question.scope)
+        findings = _Findings()
+        for statement in read.statements:
+            tables = StatementTables(statement, names, reader)
+            _Statement(statement, tables, names, read.dialect, findings).check(contexts)
+        findings.catalog_changed = _changed(contexts, question.scope, reader)
+        return findings.report(read)
+
+
+@dataclass(slots=True)
+class _Findings:
+    """What was found so far; lists stay short."""
+
+    error: str = ""
+    non_query_statement: list[str] = field(default_factory=list)
+    tables: list[str] = field(default_factory=list)
+    unknown_tables: list[UnknownTable] = field(default_factory=list)
+    unknown_columns: list[UnknownColumn] = field(default_factory=list)
+    joins_not_in_graph: list[str] = field(default_factory=list)
+    fan_out_risk: list[str] = field(default_factory=list)
+    not_retrieved: list[str] = field(default_factory=list)
+    changed_tables: list[str] = field(default_factory=list)
+    catalog_changed: bool = False
+    deprecated: list[str] = field(default_factory=list)
+
+    def report(self, read: ParsedSql) -> SqlCheck:
+        unsound = self.non_query_statement or self.unknown_tables or self.unknown_columns
+        return SqlCheck(
+            valid=bool(read.statements) and not unsound,
+            parses=bool(read.statements),
+            dialect=read.dialect,
+            error=read.error or self.error,
+            non_query_statement=self.non_query_statement,
+            tables=self.tables,
+            unknown_tables=self.unknown_tables,
+            unknown_columns=self.unknown_columns,
+            joins_not_in_graph=self.joins_not_in_graph,
+            fan_out_risk=self.fan_out_risk,
+            not_retrieved=self.not_retrieved,
+            changed_tables=self.changed_tables,
+            catalog_changed=self.catalog_changed,
+            deprecated=self.deprecated,
         )
-        return report
 
 
 class _Statement:
-    """The check of one statement, which adds to the report."""
+    """The check of one statement, which adds to the findings."""
 
     def __init__(
-        self, tree: exp.Expr, names: TableNames, reader: CatalogReader, report: SqlCheck
+        self,
+        tree: exp.Expr,
+        tables: StatementTables,
+        names: TableNames,
+        dialect: str,
+        findings: _Findings,
     ) -> None:
         self._tree = tree
+        self._tables = tables
         self._names = names
-        self._reader = reader
-        self._report = report
+        self._dialect = dialect
+        self._findings = findings
 
-    def check(self) -> None:
+    def check(self, contexts: Sequence[ShownContext]) -> None:
         from sqlglot import exp
         from sqlglot.errors import SqlglotError
 
-        from eagle_rag_lakehouse_bi.readers.query_joins import tables_of
         from eagle_rag_lakehouse_bi.sql_scopes import QueryNames
 
-        _add(self._report.non_query_statement, _actions(self._tree))
-        meanings = self._names.find(tables_of(self._tree))
-        self._note_tables(meanings)
+        _add(self._findings.non_query_statement, actions(self._tree))
+        self._note_tables()
+        if contexts:
+            self._note_shown_tables(contexts)
         query = self._tree if isinstance(self._tree, exp.Query) else self._tree.find(exp.Query)
         if query is None:
             return
-        known = self._columns(meanings)
+        known = self._tables.known_columns
         try:
-            lenient = self._report.dialect == "sqlite"
-            resolved = QueryNames(query, known, lenient_quotes=lenient)
+            resolved = QueryNames(query, known, lenient_quotes=self._dialect == "sqlite")
             for missing in list(resolved.missing())[:_MOST_FINDINGS]:
                 close = _close(missing.column, missing.table, known)
                 column = UnknownColumn(missing.column, missing.table, close)
-                _add(self._report.unknown_columns, [column])
+                _add(self._findings.unknown_columns, [column])
+            if contexts:
+                self._note_shown_columns(resolved, contexts)
             resolved.qualify()
-            self._check_joins(query, meanings)
+            self._check_joins(query)
         except (SqlglotError, RecursionError, ValueError):
-            self._report.error = "Its columns could not be checked: names are ambiguous."
+            self._findings.error = "Its columns could not be checked: names are ambiguous."
 
-    def _note_tables(self, meanings: _Meanings) -> None:
-        report = self._report
-        for name, keys in meanings.items():
+    def _note_tables(self) -> None:
+        findings, tables = self._findings, self._tables
+        for name, keys in tables.meanings.items():
             if not keys:
                 unknown = UnknownTable(name, self._names.suggestions(name))
-                _add(report.unknown_tables, [unknown])
-            _add(report.tables, sorted({key.id for key in keys}))
-        records = self._reader.tables("id", [key.id for keys in meanings.values() for key in keys])
-        deprecated = {k.id for k, r in records.items() if r.fields["status"] == "deprecated"}
-        _add(report.deprecated, sorted(deprecated))
+                _add(findings.unknown_tables, [unknown])
+            _add(findings.tables, sorted({key.id for key in keys}))
+        deprecated = {
+            key.id for key, r in tables.records.items() if r.fields["status"] == "deprecated"
+        }
+        _add(findings.deprecated, sorted(deprecated))
 
-    def _columns(self, meanings: _Meanings) -> dict[str, frozenset[str] | None]:
-        """Columns by the name the query has for a table: those of all tables it may mean."""
-        found = self._reader.columns_of(k for keys in meanings.values() for k in keys)
-        known: dict[str, frozenset[str] | None] = {}
-        for name, keys in meanings.items():
-            columns = [found[key] for key in keys if found.get(key)]
-            texts = (
-                text.lower()
-                for listed in columns
-                for column in listed
-                for text in (column.fields["name"], *column.data["synonyms"])
-            )
-            # A table without columns in one catalog may have any.
-            known[name] = frozenset(texts) if keys and len(columns) == len(keys) else None
-        return known
+    def _note_shown_tables(self, contexts: Sequence[ShownContext]) -> None:
+        """Tables that no context showed, and those that have changed since."""
+        for keys in self._tables.meanings.values():
+            if keys and not any(context.shows(key) for context in contexts for key in keys):
+                _add(self._findings.not_retrieved, [min(keys).id])
+        for key, record in self._tables.records.items():
+            if any(context.is_changed(key, record.data["hash"]) for context in contexts):
+                _add(self._findings.changed_tables, [key.id])
 
-    def _check_joins(self, query: exp.Query, meanings: _Meanings) -> None:
+    def _note_shown_columns(self, names: QueryNames, contexts: Sequence[ShownContext]) -> None:
+        """Columns of shown tables that were not shown with them."""
+        for table, column in names.used():
+            keys = self._tables.meanings.get(table, ())
+            shown = [key for key in keys if any(context.shows(key) for context in contexts)]
+            if shown and not any(self._is_shown(key, column, contexts) for key in shown):
+                _add(self._findings.not_retrieved, [f"{min(shown).id}.{column}"])
+
+    def _is_shown(self, key: TableKey, column: str, contexts: Sequence[ShownContext]) -> bool:
+        """Whether a column was shown; of a table that has changed since, that passes."""
+        record = self._tables.records[key]
+        for context in contexts:
+            if context.is_changed(key, record.data["hash"]):
+                return True
+            for place, listed in enumerate(self._tables.columns.get(key, ())):
+                names = {listed.fields["name"].lower(), *map(str.lower, listed.data["synonyms"])}
+                if column in names and context.shows_column(key, place):
+                    return True
+        return False
+
+    def _check_joins(self, query: exp.Query) -> None:
         from eagle_rag_lakehouse_bi.readers.query_joins import joins_of
         from eagle_rag_lakehouse_bi.sql_sums import repeated_sums
 
-        keys = {key for listed in meanings.values() for key in listed}
-        edges = self._reader.relationships(keys)
-        tables = self._reader.tables("id", [key.id for key in keys])
-        unique = unique_keys(tables, self._reader.columns_of(tables))
+        meanings = self._tables.meanings
         for join in dict.fromkeys(joins_of(query)):
             if meanings.get(join.left) and meanings.get(join.right) and join.left != join.right:
-                finding = _unknown_join(join, meanings, edges)
-                _add(self._report.joins_not_in_graph, [finding] if finding else [])
-        _add(self._report.fan_out_risk, repeated_sums(query, _many_sides(meanings, edges, unique)))
+                _add(self._findings.joins_not_in_graph, _unknown_join(join, self._tables))
+        sides = many_sides(self._tables)
+        _add(self._findings.fan_out_risk, repeated_sums(query, sides))
 
 
-def _parsed(sql: str, dialect: str, report: SqlCheck) -> list[exp.Expr]:
-    """The statements of ``sql`` in the given dialect, else in the first that reads them; where
-    none does, the report says where the first fails."""
-    from sqlglot import exp, parse
-    from sqlglot.errors import ParseError, SqlglotError
-
-    for candidate in [dialect] if dialect else DIALECTS:
-        try:
-            trees = [tree for tree in parse(sql, dialect=candidate) if tree is not None]
-        except ParseError as error:
-            place = error.errors[0] if error.errors else {}
-            where = f" near line {place['line']}, column {place['col']}" if "line" in place else ""
-            report.error = report.error or f"It does not parse{where}."
-            continue
-        except (SqlglotError, RecursionError, ValueError):
-            report.error = report.error or "It does not parse."
-            continue
-        if not trees or any(isinstance(tree, exp.Column | exp.Alias) for tree in trees):
-            report.error = report.error or "It is no SQL statement."
-            continue
-        report.parses, report.dialect, report.error = True, candidate, ""
-        return trees
-    return []
-
-
-def _actions(tree: exp.Expr) -> Iterator[str]:
-    """What a statement does beside reading."""
-    from sqlglot import exp
-
-    changing = (
-        exp.Insert,
-        exp.Update,
-        exp.Delete,
-        exp.Merge,
-        exp.Create,
-        exp.Drop,
-        exp.Alter,
-        exp.TruncateTable,
-        exp.Command,
-        exp.Into,
-        exp.Copy,
-        exp.Grant,
-        exp.Set,
-        exp.Use,
-        exp.Transaction,
-        exp.Commit,
-        exp.Rollback,
-    )
-    for node in tree.find_all(*changing):
-        yield node.name.upper() if isinstance(node, exp.Command) and node.name else node.key.upper()
-    if not isinstance(tree, exp.Query | exp.Subquery) and not isinstance(tree, changing):
-        yield tree.key.upper()
-
-
-def _unknown_join(join: Join, meanings: _Meanings, edges: Sequence[Edge]) -> str:
-    """What to say of a join, "" when a catalog knows it."""
-    left, right = set(meanings[join.left]), set(meanings[join.right])
-    stated = {frozenset(((join.left, a), (join.right, b))) for a, b in join.columns}
-    others = []
-    for edge in edges:
-        forward = edge.left in left and edge.right in right
-        if not forward and not (edge.left in right and edge.right in left):
-            continue
-        own, other = (join.left, join.right) if forward else (join.right, join.left)
-        data = edge.record.data
-        pairs = zip(data["from_columns"], data["to_columns"], strict=True)
-        needed = {frozenset(((own, a.lower()), (other, b.lower()))) for a, b in pairs}
-        if needed and needed <= stated:
-            return ""
-        others.append(condition_of(edge))
-    written = " AND ".join(f"{join.left}.{a} = {join.right}.{b}" for a, b in join.columns)
-    known = f"; known: {'; '.join(dict.fromkeys(others))}" if others else "; no join is known"
-    return f"{written}{known}"
-
-
-def _many_sides(
-    meanings: _Meanings, edges: Sequence[Edge], unique: UniqueKeys
-) -> dict[tuple[str, str], bool]:
+def many_sides(tables: StatementTables) -> dict[tuple[str, str], bool]:
     """For pairs of names in the query: whether a row of the first meets many of the second."""
     sides: dict[tuple[str, str], bool] = {}
-    named = [(name, key) for name, keys in meanings.items() for key in keys]
-    for edge in edges:
-        cardinality = cardinality_of(edge, unique)
+    named = [(name, key) for name, keys in tables.meanings.items() for key in keys]
+    for edge in tables.edges:
+        cardinality = cardinality_of(edge, tables.unique)
         for left, own in named:
             for right, other in named:
                 if (own, other) == (edge.left, edge.right) and left != right:
                     sides.setdefault((left, right), cardinality in ("one_to_many", "many_to_many"))
                     sides.setdefault((right, left), cardinality in ("many_to_one", "many_to_many"))
     return sides
+
+
+def _changed(contexts: Iterable[ShownContext], scope: Scope, reader: CatalogReader) -> bool:
+    """Whether a context of the same scope is of another version of the catalogs."""
+    versions = {context.version for context in contexts if context.is_of(scope)}
+    return bool(versions) and versions != {catalog_version(reader)}
+
+
+def _unknown_join(join: Join, tables: StatementTables) -> Iterator[str]:
+    """What to say of a join, nothing when a catalog knows it."""
+    followed, others = tables.between(join)
+    if followed is None:
+        written = " AND ".join(f"{join.left}.{a} = {join.right}.{b}" for a, b in join.columns)
+        known = "; ".join(dict.fromkeys(map(condition_of, others)))
+        yield f"{written}{f'; known: {known}' if known else '; no join is known'}"
 
 
 def _close(column: str, table: str, known: Mapping[str, frozenset[str] | None]) -> list[str]:

@@ -65,6 +65,37 @@ class QueryNames:
                     found[missing] = None
         yield from found
 
+    def used(self) -> Iterator[tuple[str, str]]:
+        """The columns of tables that the query names, as (id of the table, column), each once;
+        where several tables of a SELECT may have one, of each of them."""
+        found: dict[tuple[str, str], None] = {}
+        for scope in self._scopes:
+            for column in scope.find_all(exp.Column):
+                name = column.name.lower()
+                if name and name != "*" and isinstance(column.this, exp.Identifier):
+                    found |= dict.fromkeys((table, name) for table in self._owners(column, scope))
+        yield from found
+
+    def _owners(self, column: exp.Column, scope: Scope) -> Iterator[str]:
+        """Ids of the tables a column is of."""
+        name, qualifier = column.name.lower(), column.table.lower()
+        if qualifier:
+            source, _ = self._source(qualifier, scope)
+            if isinstance(source, exp.Table) and name in (self._columns(source) or ()):
+                yield _id(source)
+            return
+        inner: Scope | None = scope
+        while inner is not None:
+            owners = [
+                _id(source)
+                for source in _own(inner).values()
+                if isinstance(source, exp.Table) and name in (self._columns(source) or ())
+            ]
+            if owners:
+                yield from owners
+                return
+            inner = _outer(inner)
+
     def qualify(self) -> None:
         """Write the source before each plain column that only one source of its SELECT has."""
         for scope in self._scopes:

@@ -55,8 +55,15 @@ def state_in_words(state: Freshness) -> str:
         f"{state.rows} rows" if state.rows >= 0 else "",
         f"loaded at {state.loaded_at}" if state.loaded_at else "",
         f"failed tests {', '.join(state.failed)}" if state.failed else "",
+        f"due every {_hours(state.warn_after or state.error_after)} h"
+        if state.warn_after or state.error_after
+        else "",
     ]
     return ", ".join(filter(None, facts)) or "unknown"
+
+
+def _hours(seconds: int) -> str:
+    return f"{seconds / 3600:g}"
 
 
 def qualified_name(table: Table) -> str:

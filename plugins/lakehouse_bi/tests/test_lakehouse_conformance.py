@@ -24,7 +24,13 @@ class TestLakehouseBi(PackConformance):
             "sql": "SELECT c.customer_id, SUM(o.total) FROM orders o JOIN customers c"
             " ON o.customer_id = c.customer_id GROUP BY 1"
         },
+        "explain_sql": {"sql": "SELECT SUM(total) FROM orders"},
+        "resolve_values": {"phrases": ["paid"]},
+        "check_freshness": {"tables": ["orders"]},
+        "get_glossary": {},
+        "retrieve_analyses": {"query": "weekly sales", "tables": ["orders"]},
         "search_queries": {"question": "takings by city"},
         "trace_lineage": {"table": "till.daily_takings"},
+        "compare_versions": {},
         "list_sources": {},
     }

@@ -183,6 +183,7 @@ def test_malformed_objects_are_named_and_the_others_read() -> None:
     )
     assert [(t.name, [c.name for c in t.columns]) for t in catalog.tables] == [("good", ["b"])]
     assert [p.message.split()[0] for p in catalog.problems] == [
+        "model.p.null",
         "model.p.bad",
         "metric.p.m",
         "exposure.p.e",

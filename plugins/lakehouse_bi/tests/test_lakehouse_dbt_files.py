@@ -34,11 +34,16 @@ def test_catalogs_give_types_in_the_order_of_the_warehouse() -> None:
 
 
 def test_results_tell_what_ran_and_which_tests_failed() -> None:
+    checked = "2026-01-02T03:04:05Z"
     assert read(read_dbt_results, "run_results.json").freshness == (
         Freshness(
-            "dw.marts.orders", "2026-01-02T03:04:05Z", "success", failed=("unique_orders_id",)
+            "dw.marts.orders",
+            checked,
+            "success",
+            failed=("unique_orders_id",),
+            checked_at=checked,
         ),
-        Freshness("lines", "", "error"),
+        Freshness("lines", "", "error", checked_at=checked),
     )
 
 

@@ -45,6 +45,7 @@ def test_every_object_has_a_record(enrichment: Enrichment, dbt: EnrichmentInput)
         "column": sum(len(t.columns) for t in catalog.tables),
         "relationship": len(catalog.relationships),
         "metric": len(catalog.metrics),
+        "exposure": len(catalog.exposures),
     }
 
 

@@ -11,7 +11,6 @@ from eagle_rag_lakehouse_bi.answers import JoinHint
 from eagle_rag_lakehouse_bi.join_paths import warnings
 from eagle_rag_lakehouse_bi.joins import JoinGraph, cardinality_of, role_of, weight
 from eagle_rag_lakehouse_bi.reading import Edge, TableKey
-from eagle_rag_lakehouse_bi.verdict import judge
 
 
 def edge(left: str, right: str, document: str = "d", **more: Any) -> Edge:
@@ -122,22 +121,3 @@ def test_warnings_name_what_repeats() -> None:
     assert [w.partition(":")[0] for w in warnings([hint("a", "x", "many_to_one")])] == ["fan-out"]
     assert [w.partition(":")[0] for w in warnings([hint("a", "x", "")])] == ["unproven"]
     assert list(warnings([hint("a", "x", "one_to_one")])) == []
-
-
-@pytest.mark.parametrize(
-    ("words", "covered", "expected"),
-    [
-        (["order", "city"], {0: {"order", "city"}}, ("answerable", [])),
-        (["order", "city"], {0: {"order"}, 1: {"city"}}, ("partial", [])),
-        (["order", "city", "lisbon"], {0: {"order", "city"}}, ("answerable", ["lisbon"])),
-        (["order", "x", "y"], {0: {"order"}}, ("partial", ["x", "y"])),
-        (["total", "order", "2024"], {0: {"order"}}, ("answerable", [])),
-        (["x"], {0: {"order"}}, ("no_match", ["x"])),
-        (["x"], {}, ("no_match", ["x"])),
-        ([], {0: {"order"}}, ("no_match", [])),
-    ],
-)
-def test_the_verdict_follows_its_rule(
-    words: list[str], covered: dict[int, set[str]], expected: tuple[str, list[str]]
-) -> None:
-    assert judge(words, covered) == expected

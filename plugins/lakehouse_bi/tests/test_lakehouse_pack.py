@@ -24,7 +24,8 @@ def test_it_registers_what_it_declares(library: PackLibrary) -> None:
     assert set(record.tools) == {f"lakehouse_bi_{tool['name']}" for tool in manifest["tools"]}
     assert set(record.records) == {kind["kind"] for kind in manifest["records"]}
     parsers = library.plugins.extensions.parsers
-    assert [parser.name for parser in parsers] == [p.name for p in catalog_parsers()]
+    expected = [p.name for p in catalog_parsers()] + ["lakehouse_bi_snapshot"]
+    assert [parser.name for parser in parsers] == expected
 
 
 def test_beside_another_pack_it_works_without_its_tool(

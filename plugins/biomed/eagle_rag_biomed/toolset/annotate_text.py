@@ -10,7 +10,16 @@ from pydantic import Field
 
 from eagle_rag_biomed.annotator import Annotator, Mention
 from eagle_rag_biomed.answers import ConceptRef
-from eagle_rag_biomed.toolset.parameters import NAMESPACE, EntityTypes
+from eagle_rag_biomed.linking import Linker
+from eagle_rag_biomed.toolset.parameters import (
+    NAMESPACE,
+    AssertionFilter,
+    Context,
+    Cursor,
+    EntityTypes,
+    MinConfidence,
+    position_of,
+)
 from eagle_rag_core.plugins import register_mcp_tool
 
 _DESCRIPTION: Final = """\
@@ -20,7 +29,7 @@ label, how it was found (dictionary, abbreviation that the text defines, pattern
 model), how its words led to the identifier (tier), how likely it is right (confidence), \
 and whether it is affirmed, negated, hypothetical, about relatives or in the past, with the cue \
 that says so. A mention that several concepts fit has an empty curie and its candidates. The \
-text is taken as one document, in English."""
+text is taken as one document, in English. Pages continue with next_cursor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +53,16 @@ class AnnotatedMention:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedText:
-    """:param truncated: there are more mentions than ``limit``."""
+    """:param truncated: there are more mentions than ``limit``, from ``next_cursor`` on."""
 
     mentions: list[AnnotatedMention]
     truncated: bool
+    next_cursor: str
     vocabulary: str
     vocabulary_version: str
 
 
-def annotate_text_tool(annotator: Annotator) -> Callable[..., AnnotatedText]:
+def annotate_text_tool(annotator: Annotator, linker: Linker) -> Callable[..., AnnotatedText]:
     """The tool ``biomed_annotate_text``."""
 
     @register_mcp_tool(
@@ -66,21 +76,24 @@ def annotate_text_tool(annotator: Annotator) -> Callable[..., AnnotatedText]:
             str, Field(min_length=1, max_length=20_000, description="The text to annotate.")
         ],
         entity_types: EntityTypes = (),
-        min_confidence: Annotated[
-            float,
-            Field(ge=0, le=1, description="Leave out mentions that are less likely to be right."),
-        ] = 0.0,
+        assertion: AssertionFilter = "any",
+        context: Context = "",
+        min_confidence: MinConfidence = 0.0,
         limit: Annotated[int, Field(ge=1, le=200, description="Most mentions to return.")] = 100,
+        cursor: Cursor = "",
     ) -> AnnotatedText:
+        first = position_of(cursor)
         found = [
             m
-            for m in annotator.annotate(text)
+            for m in linker.in_context(annotator.annotate(text), context)
             if m.confidence >= min_confidence
+            and assertion in ("any", m.assertion.status)
             and (not entity_types or not m.types.isdisjoint(entity_types))
         ]
         return AnnotatedText(
-            [_mention(m) for m in found[:limit]],
-            len(found) > limit,
+            [_mention(m) for m in found[first : first + limit]],
+            len(found) > first + limit,
+            str(first + limit) if len(found) > first + limit else "",
             annotator.vocabulary.described,
             annotator.vocabulary.version,
         )

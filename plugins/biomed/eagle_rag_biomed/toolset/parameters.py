@@ -33,12 +33,18 @@ Context = Annotated[
     str,
     Field(
         max_length=4000,
-        description="Words around ambiguous names, to tell what they mean, such as memory loss "
-        "for AD.",
+        description="Words that tell what ambiguous names mean, such as memory loss for AD.",
     ),
 ]
 Cursor = Annotated[
     str, Field(max_length=32, description="next_cursor of the page before, unchanged.")
+]
+MinConfidence = Annotated[
+    float,
+    Field(ge=0, le=1, description="Leave out mentions that are less likely to be right."),
+]
+QuoteTokens = Annotated[
+    int, Field(ge=0, le=16_000, description="Largest size of all quotes together, in tokens.")
 ]
 EntityName = Annotated[
     str,

@@ -15,7 +15,9 @@ from eagle_rag_biomed.toolset.parameters import (
     Context,
     Cursor,
     EntityTypes,
+    MinConfidence,
     Organism,
+    QuoteTokens,
     position_of,
 )
 from eagle_rag_core.plugins import register_mcp_tool
@@ -25,14 +27,13 @@ _DESCRIPTION: Final = """\
 Finds biomedical entities (diseases, phenotypes, chemicals and drugs, genes, variants, species, \
 cell lines) in the ingested documents and shows where they are mentioned. The query is a question \
 in plain language, one or more entity names in any common spelling or synonym ("heart attack" \
-finds "myocardial infarction", "paracetamol" finds "acetaminophen"), or identifiers such as \
-MESH:D009203. The answer holds the entities the query names, with relation kinds also the kinds \
-of them, then entities mentioned beside them in the passages that answer it; each with its \
-identifier, the number of documents and mentions, and quoted passages with node_id and \
-document_id. Mentions are affirmed, negated ("no evidence of pneumonia"), hypothetical, about \
-relatives or in the past. Ambiguous and unknown names come back with suggestions, and an empty \
-result says why in zero_result_reason. Pages continue with next_cursor. It returns entities with \
-short quotes, not whole passages on a topic."""
+finds "myocardial infarction"), or identifiers such as MESH:D009203. The answer holds the \
+entities the query names, with relation kinds also the kinds of them, then entities mentioned \
+beside them in the passages that answer it; each with its identifier, the number of documents and \
+mentions, and quoted passages. Mentions are affirmed, negated ("no evidence of pneumonia"), \
+hypothetical, about relatives or in the past. Ambiguous and unknown names come back with \
+suggestions, and an empty result says why in zero_result_reason. Pages continue with next_cursor. \
+It returns entities with short quotes, not whole passages on a topic."""
 
 
 def query_entities_tool(finder: EntityFinder) -> Callable[..., EntityAnswer]:
@@ -70,9 +71,8 @@ def query_entities_tool(finder: EntityFinder) -> Callable[..., EntityAnswer]:
         ] = 2,
         organism: Organism = "",
         context: Context = "",
-        max_chars: Annotated[
-            int, Field(ge=0, le=50_000, description="Most characters of all quotes together.")
-        ] = 8000,
+        min_confidence: MinConfidence = 0.0,
+        max_tokens: QuoteTokens = 2000,
         cursor: Cursor = "",
     ) -> EntityAnswer:
         return finder.answer(
@@ -87,7 +87,8 @@ def query_entities_tool(finder: EntityFinder) -> Callable[..., EntityAnswer]:
                 evidence_per_entity=evidence_per_entity,
                 organism=organism,
                 context=context,
-                max_chars=max_chars,
+                min_confidence=min_confidence,
+                max_tokens=max_tokens,
                 position=position_of(cursor),
             )
         )

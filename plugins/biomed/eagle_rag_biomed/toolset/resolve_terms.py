@@ -9,7 +9,8 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from eagle_rag_biomed.linking import Linker, Resolution
-from eagle_rag_biomed.toolset.parameters import NAMESPACE, Context, EntityTypes
+from eagle_rag_biomed.organisms import documents_about
+from eagle_rag_biomed.toolset.parameters import NAMESPACE, Context, EntityTypes, Organism
 from eagle_rag_core.plugins import PackContext, register_mcp_tool
 from eagle_rag_core.plugins.parameters import KbName
 
@@ -19,8 +20,8 @@ first, with label, type, synonyms, how it matched (identifier, label, synonym, o
 of the term, one slip of spelling) and a score from 1 down to 0.5. status is resolved when one \
 concept fits best, ambiguous when several fit equally (AD), similar when only the spelling \
 resembles, unknown when the vocabulary has nothing. documents counts the ingested documents that \
-mention the concept. Identifiers of other terminologies, such as NCBIGene:672 or OMIM:114480, \
-lead to the one used here."""
+mention the concept, of those on organism where one is given. Identifiers of other \
+terminologies, such as NCBIGene:672 or OMIM:114480, lead to the one used here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +69,22 @@ def resolve_terms_tool(ctx: PackContext, linker: Linker) -> Callable[..., Resolv
         ],
         entity_types: EntityTypes = (),
         context: Context = "",
+        organism: Organism = "",
+        min_score: Annotated[
+            float, Field(ge=0, le=1, description="Leave out concepts that match less well.")
+        ] = 0.0,
         kb_name: KbName = "",
         limit: Annotated[int, Field(ge=1, le=10, description="Most concepts for a term.")] = 3,
     ) -> ResolvedTerms:
+        about = documents_about(ctx, linker, organism, kb_name=kb_name)
+
+        def documents_with(curie: str) -> int:
+            if about is None:
+                return 0
+            return ctx.records.count(
+                "entity", {"curie": curie}, kb_name=kb_name, document_ids=about
+            )
+
         def concept(found: Resolution) -> ResolvedConcept:
             return ResolvedConcept(
                 curie=found.concept.curie,
@@ -79,14 +93,13 @@ def resolve_terms_tool(ctx: PackContext, linker: Linker) -> Callable[..., Resolv
                 match=found.match,
                 score=found.score,
                 synonyms=list(found.concept.names[:_SYNONYMS]),
-                documents=ctx.records.count(
-                    "entity", {"curie": found.concept.curie}, kb_name=kb_name
-                ),
+                documents=documents_with(found.concept.curie),
             )
 
         resolved = []
         for term in terms:
-            found = linker.resolve(term, entity_types, context)
+            known = linker.resolve(term, entity_types, context)
+            found = [r for r in known if r.score >= min_score]
             concepts = [concept(r) for r in found[:limit]]
             resolved.append(ResolvedTerm(term, _status(found), concepts))
         return ResolvedTerms(resolved, linker.vocabulary.described, linker.vocabulary.version)

@@ -14,10 +14,21 @@ from eagle_rag_biomed.closure import kinds_in_library
 from eagle_rag_biomed.digests import PassageEntity, entities_of
 from eagle_rag_biomed.finder import linked_name, unlinked_name
 from eagle_rag_biomed.linking import LinkedQuery, Linker
-from eagle_rag_biomed.toolset.parameters import NAMESPACE
+from eagle_rag_biomed.organisms import documents_about
+from eagle_rag_biomed.quoting import Budget
+from eagle_rag_biomed.stored_mentions import confident_mentions
+from eagle_rag_biomed.toolset.parameters import (
+    NAMESPACE,
+    AssertionFilter,
+    Context,
+    Cursor,
+    MinConfidence,
+    Organism,
+    position_of,
+)
 from eagle_rag_core.plugins import PackContext, register_mcp_tool
 from eagle_rag_core.plugins.parameters import DocumentIds, KbName
-from eagle_rag_core.types import Hit
+from eagle_rag_core.types import Hit, Where
 
 _DESCRIPTION: Final = """\
 Retrieves the passages that answer a biomedical question best, found by words, by meaning where \
@@ -25,8 +36,10 @@ an embedding model is configured, and by the entities that the question names, u
 synonym ("heart attack" finds passages on AMI). mentioning = named keeps only passages that \
 mention an entity the question names, kinds also those that mention a kind of it (heavy metals: \
 cadmium). Each passage has its text, node_id, document_id, the entities of the question it \
-mentions with how they are asserted, and why: its rank in each way of finding. score is comparable \
-within one answer only. When nothing is found zero_result_reason says why."""
+mentions with how they are asserted, and why: its rank in each way of finding. assertion and \
+min_confidence keep only passages that so mention an entity of the question. score is comparable \
+within one answer only. Pages continue with next_cursor. When nothing is found zero_result_reason \
+says why."""
 
 #: So many passages are looked at for one that is returned, where some are left out.
 _OVERFETCH: Final = 5
@@ -70,10 +83,14 @@ class ContextPassage:
 
 @dataclass(frozen=True, slots=True)
 class RetrievedContext:
+    """:param budget_truncated: the page ends early, to keep within ``max_tokens``."""
+
     linked: list[LinkedName]
     ambiguous: list[UnlinkedName]
     passages: list[ContextPassage]
     zero_result_reason: ZeroResultReason
+    next_cursor: str
+    budget_truncated: bool
     vocabulary: str
     vocabulary_version: str
 
@@ -96,28 +113,49 @@ def retrieve_context_tool(ctx: PackContext, linker: Linker) -> Callable[..., Ret
             Literal["any", "named", "kinds"],
             Field(description="Which entities of the question a passage has to mention."),
         ] = "any",
+        assertion: AssertionFilter = "any",
+        min_confidence: MinConfidence = 0.0,
+        organism: Organism = "",
+        context: Context = "",
         kb_name: KbName = "",
         document_ids: DocumentIds = (),
         max_chars: Annotated[
             int, Field(ge=200, le=8000, description="Longest text of a passage, in characters.")
         ] = 2000,
+        max_tokens: Annotated[
+            int, Field(ge=100, le=16_000, description="Largest size of all passages, in tokens.")
+        ] = 4000,
+        cursor: Cursor = "",
     ) -> RetrievedContext:
-        linked = linker.link(query)
-        wanted = _wanted(ctx, linked, kb_name, document_ids)
-        fetched = top_k if mentioning == "any" else min(top_k * _OVERFETCH, _MOST_FETCHED)
-        hits = ctx.search.text(query, top_k=fetched, kb_name=kb_name, document_ids=document_ids)
-        matched = _matched(ctx, hits, wanted)
+        linked = linker.explain(query, context) if context else linker.link(query)
+        about = documents_about(ctx, linker, organism, kb_name=kb_name, document_ids=document_ids)
+        first = position_of(cursor)
+        selective = mentioning != "any" or assertion != "any" or min_confidence > 0
+        hits: list[Hit] = []
+        if about is not None:
+            needed = first + top_k + 1
+            fetched = min(needed * _OVERFETCH if selective else needed, _MOST_FETCHED)
+            hits = ctx.search.text(query, top_k=fetched, kb_name=kb_name, document_ids=about)
+        wanted = _wanted(ctx, linked, kb_name, about or ())
+        matched = _matched(ctx, hits, wanted, assertion, min_confidence)
         chosen = [
             hit
             for hit in hits
-            if mentioning == "any"
-            or any(mentioning == "kinds" or not e.kind_of for e in matched[hit.node_id])
+            if not selective
+            or any(mentioning != "named" or not e.kind_of for e in matched[hit.node_id])
         ]
+        passages = _fitting(
+            [_passage(hit, matched[hit.node_id], max_chars) for hit in chosen[first:][:top_k]],
+            max_tokens,
+        )
+        following = first + len(passages)
         return RetrievedContext(
             [linked_name(n) for n in linked.linked],
             [unlinked_name(n) for n in linked.ambiguous],
-            [_passage(hit, matched[hit.node_id], max_chars) for hit in chosen[:top_k]],
-            "" if chosen else _reason(linked, bool(hits), mentioning),
+            passages,
+            "" if passages else _reason(linked, bool(hits) or about is None, selective),
+            str(following) if following < len(chosen) else "",
+            len(passages) < len(chosen[first:][:top_k]),
             linker.vocabulary.described,
             linker.vocabulary.version,
         )
@@ -139,17 +177,28 @@ def _wanted(
 
 
 def _matched(
-    ctx: PackContext, hits: Sequence[Hit], wanted: dict[str, str]
+    ctx: PackContext,
+    hits: Sequence[Hit],
+    wanted: dict[str, str],
+    assertion: str,
+    min_confidence: float,
 ) -> Mapping[str, list[MatchedEntity]]:
-    """The wanted entities that each passage mentions."""
+    """The wanted entities that each passage mentions, so asserted and as surely."""
     matched: defaultdict[str, list[MatchedEntity]] = defaultdict(list)
     if hits and wanted:
         nodes = [hit.node_id for hit in hits]
+        sure: set[tuple[str, str]] = set()
+        if min_confidence:
+            where: Where = {"passage": nodes, "curie": list(wanted)}
+            found = confident_mentions(ctx, where, min_confidence)
+            sure = {(mention.spot.node_id, mention.curie) for mention in found}
         for record in ctx.records.find("digest", {"passage": nodes}, limit=len(nodes)):
             matched[record.node_id] = [
                 _entity(entity, wanted[entity.curie])
                 for entity in entities_of(record)
                 if entity.curie in wanted
+                and (assertion == "any" or assertion in {s.assertion for s in entity.spots})
+                and (not min_confidence or (record.node_id, entity.curie) in sure)
             ]
     return matched
 
@@ -181,7 +230,17 @@ def _passage(hit: Hit, matched: list[MatchedEntity], max_chars: int) -> ContextP
     )
 
 
-def _reason(linked: LinkedQuery, found: bool, mentioning: str) -> ZeroResultReason:
-    if not linked.linked and mentioning != "any":
+def _fitting(passages: Sequence[ContextPassage], max_tokens: int) -> list[ContextPassage]:
+    """The passages up to the budget, at least one where there are any."""
+    budget = Budget.of_tokens(max_tokens)
+    return [
+        passage
+        for number, passage in enumerate(passages)
+        if budget.allows(passage.text) or number == 0
+    ]
+
+
+def _reason(linked: LinkedQuery, found: bool, selective: bool) -> ZeroResultReason:
+    if not linked.linked and selective:
         return "ambiguous" if linked.ambiguous else "not_in_vocabulary"
     return "filtered_out" if found else "not_in_library"

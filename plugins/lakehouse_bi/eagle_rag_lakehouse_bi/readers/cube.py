@@ -30,6 +30,7 @@ from eagle_rag_lakehouse_bi.readers.conditions import (
 )
 from eagle_rag_lakehouse_bi.readers.lenient import Node, flag, mapping, named, objects, text
 from eagle_rag_lakehouse_bi.readers.structured import line_of, load_json, load_yaml
+from eagle_rag_lakehouse_bi.sensitivity import marked_sensitive
 
 _CARDINALITIES: Final[dict[str, Cardinality]] = {
     "many_to_one": "many_to_one",
@@ -80,6 +81,7 @@ class _CubeReader:
 
     def read(self, document: Node, *, kind: str) -> None:
         read = self._read_cube if kind == "cubes" else self._read_view
+        self.built.note_strangers(document, kind)
         self.built.each(objects(document, kind), read, lambda cube: text(cube, "name"))
 
     def _read_cube(self, cube: Node) -> None:
@@ -137,6 +139,7 @@ class _CubeReader:
                 unique=flag(dimension, "primary_key") or flag(dimension, "primaryKey"),
                 expression="" if plain_column(expression) == member else expression,
                 role=role,
+                sensitive=marked_sensitive(dimension),
             )
 
     def _read_measure(self, measure: Node, cube: str) -> None:

@@ -18,6 +18,7 @@ from eagle_rag_lakehouse_bi.readers.structured import load_json
 
 _PASSED: Final = frozenset({"pass", "success", "skipped"})
 _RELATIONS: Final = ("model", "seed", "snapshot", "source")
+_UNITS: Final = {"minute": 60, "hour": 3_600, "day": 86_400}
 
 
 def read_dbt_catalog(data: bytes, name: str) -> Catalog:
@@ -26,7 +27,9 @@ def read_dbt_catalog(data: bytes, name: str) -> Catalog:
     :raises IngestError: the file is not valid JSON.
     """
     catalog = mapping({"file": load_json(data)}, "file")
+    generated = text(catalog, "metadata", "generated_at")
     built = CatalogBuilder()
+    built.note_strangers(catalog, "nodes", "sources")
     for part in ("nodes", "sources"):
 
         def read(node: Node, part: str = part) -> None:
@@ -36,7 +39,8 @@ def read_dbt_catalog(data: bytes, name: str) -> Catalog:
             loaded = text(node, "stats", "last_modified", "value")
             count = int(rows) if isinstance(rows, int | float) else -1
             if count >= 0 or loaded:
-                built.freshness.append(Freshness(table.id, loaded_at=loaded, rows=count))
+                state = Freshness(table.id, loaded, rows=count, checked_at=generated)
+                built.freshness.append(state)
 
         built.each(objects(catalog, part), read, lambda node: text(node, "unique_id"))
     return built.build(name, "dbt catalog")
@@ -50,24 +54,47 @@ def read_dbt_results(data: bytes, name: str) -> Catalog:
     results = mapping({"file": load_json(data)}, "file")
     generated = text(results, "metadata", "generated_at")
     built = CatalogBuilder()
+    built.note_strangers(results, "results")
     failed = _failed_tests(results)
 
     def read(result: Node) -> None:
         kind, _, rest = text(result, "unique_id").partition(".")
+        if not kind:
+            raise ValueError("a result is of something")
         if kind not in _RELATIONS:
             return
         relation = relation_id(text(result, "relation_name"))
         short = rest.rpartition(".")[2].lower()
         status = text(result, "status")
         loaded = text(result, "max_loaded_at") or (generated if status in _PASSED else "")
+        warn_after, error_after = agreed_ages(mapping(result, "criteria"))
         built.freshness.append(
-            Freshness(relation or short, loaded, status, -1, tuple(failed.pop(short, ())))
+            Freshness(
+                table=relation or short,
+                loaded_at=loaded,
+                status=status,
+                failed=tuple(failed.pop(short, ())),
+                checked_at=text(result, "snapshotted_at") or generated,
+                warn_after=warn_after,
+                error_after=error_after,
+            )
         )
 
     built.each(objects(results, "results"), read, lambda result: text(result, "unique_id"))
     for table, tests in failed.items():
-        built.freshness.append(Freshness(table, "", "", -1, tuple(tests)))
+        built.freshness.append(Freshness(table=table, failed=tuple(tests), checked_at=generated))
     return built.build(name, "dbt results")
+
+
+def agreed_ages(criteria: Node) -> tuple[int, int]:
+    """Seconds from which the freshness criteria of a source warn, and fail; 0 for never."""
+    warn, error = (_seconds(mapping(criteria, after)) for after in ("warn_after", "error_after"))
+    return warn, error
+
+
+def _seconds(age: Node) -> int:
+    count, unit = at(age, "count"), _UNITS.get(text(age, "period"), 0)
+    return count * unit if isinstance(count, int) else 0
 
 
 def _table(node: Node, kind: str) -> Table:

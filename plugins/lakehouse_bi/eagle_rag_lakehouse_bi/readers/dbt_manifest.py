@@ -22,15 +22,18 @@ from eagle_rag_lakehouse_bi.objects import (
     Catalog,
     Column,
     Exposure,
+    Freshness,
     Lineage,
     Origin,
     Relationship,
     Status,
     Table,
 )
+from eagle_rag_lakehouse_bi.readers.dbt_artifacts import agreed_ages
 from eagle_rag_lakehouse_bi.readers.dbt_metrics import SemanticLayer
 from eagle_rag_lakehouse_bi.readers.dbt_tests import ColumnFacts, FactsFromTests, TestedReference
-from eagle_rag_lakehouse_bi.readers.lenient import Node, objects, text, texts
+from eagle_rag_lakehouse_bi.readers.lenient import Node, mapping, objects, text, texts
+from eagle_rag_lakehouse_bi.sensitivity import marked_sensitive
 
 _VERSION: Final = re.compile(r"/manifest/(v\d+)\.json")
 _RELATIONS: Final = frozenset({"model", "seed", "snapshot", "source"})
@@ -68,6 +71,7 @@ class _ManifestReader:
     def read(self, format: str) -> Catalog:
         nodes = [node for kind in ("model", "snapshot", "seed") for node in self._nodes(kind)]
         nodes += objects(self._manifest, "sources")
+        self._built.note_strangers(self._manifest, "nodes", "sources", "metrics", "exposures")
         self._each(nodes, self._read_table)
         self._each(nodes, self._read_constraints)
         self._each(nodes, self._read_lineage)
@@ -77,6 +81,7 @@ class _ManifestReader:
         self._read_entities(layer)
         self._each(objects(self._manifest, "metrics"), self._metric_reader(layer))
         self._each(objects(self._manifest, "exposures"), self._read_exposure)
+        self._each(self._nodes("analysis"), self._read_exposure)
         project = text(self._manifest, "metadata", "project_name") or self._project()
         return self._built.build(project, format)
 
@@ -97,6 +102,7 @@ class _ManifestReader:
         if not name or kind not in _RELATIONS:
             raise ValueError("a relation needs a name")
         unique_id = text(node, "unique_id")
+        of_dbt = text(node, "name")
         facts = self._facts.columns.get(unique_id, {})
         table = Table(
             name=name,
@@ -108,12 +114,18 @@ class _ManifestReader:
             primary_key=_primary_key(node, facts),
             unique_keys=tuple(self._facts.unique_keys.get(unique_id, ())),
             tags=texts(node, "tags"),
+            synonyms=(of_dbt,) if of_dbt and of_dbt.lower() != name.lower() else (),
             owner=_owner(node),
             status=_status(node),
             origin=_origin(node),
         )
         self._built.add_table(table)
         self._ids[unique_id] = table.id
+        warn_after, error_after = agreed_ages(mapping(node, "freshness"))
+        if warn_after or error_after:
+            self._built.freshness.append(
+                Freshness(table.id, warn_after=warn_after, error_after=error_after)
+            )
 
     def _read_constraints(self, node: Node) -> None:
         """Foreign keys that model contracts declare."""
@@ -157,10 +169,12 @@ class _ManifestReader:
         self._built.exposures.append(
             Exposure(
                 name=text(node, "label") or text(node, "name"),
-                type=text(node, "type"),
+                type=text(node, "type") or text(node, "resource_type"),
                 description=text(node, "description"),
                 tables=tuple(t for t in tables if t),
                 origin=_origin(node),
+                owner=text(node, "owner", "name") or text(node, "owner", "email"),
+                url=text(node, "url"),
             )
         )
 
@@ -178,6 +192,7 @@ def _columns(node: Node, facts: Mapping[str, ColumnFacts]) -> Iterator[Column]:
             nullable=not (fact.not_null or constraints & {"not_null", "primary_key"}),
             unique=fact.unique or bool(constraints & {"unique", "primary_key"}),
             accepted_values=fact.accepted_values,
+            sensitive=marked_sensitive(column),
         )
     # Tests may name columns that nobody described.
     known = {text(c, "name").lower() for c in described}

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from eagle_rag_lakehouse_bi.objects import Column, Origin, Relationship, table_id
 from eagle_rag_lakehouse_bi.readers.lenient import Node, at, mapping, objects, scalars, text
+from eagle_rag_lakehouse_bi.sensitivity import marked_sensitive
 
 _QUOTED: Final = re.compile(r"['\"]([^'\"]+)['\"]")
 
@@ -28,6 +29,7 @@ def described_columns(node: Node) -> Iterator[Column]:
             nullable=not known & {"not_null", "primary_key"},
             unique=bool(known & {"unique", "primary_key"}),
             accepted_values=scalars(tests.get("accepted_values", {}), "values"),
+            sensitive=marked_sensitive(column),
         )
 
 

@@ -47,6 +47,8 @@ def _read_tables(found: list[Row], built: CatalogBuilder, file: str) -> None:
         facts.setdefault(key, row)
         if row.get("column_name"):
             columns[key].append((_number(row.get("ordinal_position", "")), _column(row)))
+        elif "column_name" in row:
+            built.problem(f"Row {number} names no column and was left out.")
         else:
             columns.setdefault(key, [])
     for key, listed in columns.items():

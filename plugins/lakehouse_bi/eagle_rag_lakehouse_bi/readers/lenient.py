@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 Node = Mapping[str, Any]
 _EMPTY: Node = {}
+#: The key under which a mapping that was read from YAML has the number of its first line.
+LINE: Final = "__line__"
 
 
 def text(node: Node, *path: str) -> str:
@@ -28,6 +30,18 @@ def objects(node: Node, *path: str) -> Iterator[Node]:
     values = value.values() if isinstance(value, dict) else value
     if isinstance(value, dict | list):
         yield from (v for v in values if isinstance(v, dict))
+
+
+def strangers(node: Node, part: str) -> list[str]:
+    """What is no object in the list or mapping under ``part``: its key, or its number (1-based)."""
+    value = node.get(part)
+    if isinstance(value, dict):
+        named = {str(key): item for key, item in value.items() if key != LINE}
+    elif isinstance(value, list):
+        named = {f"Number {n} of “{part}”": item for n, item in enumerate(value, start=1)}
+    else:
+        named = {}
+    return [_clean(name) for name, item in named.items() if not isinstance(item, dict)]
 
 
 def texts(node: Node, *path: str) -> tuple[str, ...]:

@@ -31,6 +31,7 @@ from eagle_rag_lakehouse_bi.readers.conditions import (
     relation_id,
 )
 from eagle_rag_lakehouse_bi.readers.lenient import Node, flag, mapping, named, objects, text, texts
+from eagle_rag_lakehouse_bi.sensitivity import marked_sensitive
 
 _FIELD: Final = re.compile(r"\$\{\s*([\w.]+?)(?:\.SQL_TABLE_NAME)?\s*\}")
 _OWN: Final = re.compile(r"\$\{TABLE\}\s*\.\s*")
@@ -130,6 +131,8 @@ class _LookmlReader:
                 expression="" if plain_column(expression) == name else expression,
                 role=role,
                 synonyms=(label,) if label and label.lower() != name.lower() else (),
+                samples=texts(node, "suggestions"),
+                sensitive=marked_sensitive(node),
             )
 
     def _read_measure(self, measure: Node, view: str) -> None:

@@ -71,6 +71,7 @@ class _MetricViewReader:
         if base:
             self._add_relation(source)
             self._built.lineage.append(Lineage(base, self._id))
+        self._built.note_strangers(view, "measures", "dimensions", "fields")
         each = self._built.each
         each(
             objects(view, "measures"),

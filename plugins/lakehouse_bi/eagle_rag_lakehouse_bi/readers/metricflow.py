@@ -20,6 +20,7 @@ from eagle_rag_lakehouse_bi.readers.dbt_metrics import SemanticLayer
 from eagle_rag_lakehouse_bi.readers.dbt_yaml_tests import described_columns, tested_references
 from eagle_rag_lakehouse_bi.readers.lenient import Node, mapping, named, objects, text, texts
 from eagle_rag_lakehouse_bi.readers.structured import line_of, load_json, load_yaml
+from eagle_rag_lakehouse_bi.wording import counted
 
 _QUOTED: Final = re.compile(r"['\"]([^'\"]+)['\"]")
 _KINDS: Final = (("models", "model"), ("seeds", "seed"), ("snapshots", "snapshot"))
@@ -62,6 +63,10 @@ def _read_relations(
     def read(node: Node) -> None:
         schema, database = place
         columns = tuple(described_columns(node))
+        nameless = sum(not text(column, "name") for column in objects(node, "columns"))
+        if nameless:
+            left_out = counted(nameless, "column")
+            built.problem(f"{left_out} of {text(node, 'name')} without a name left out.")
         keys = [c.name for c in columns if c.unique and not c.nullable]
         table = Table(
             name=text(node, "identifier") or text(node, "config", "alias") or named(node),
@@ -83,10 +88,14 @@ def _read_relations(
 
 def _read_layer(manifest: Node, built: CatalogBuilder, file: str) -> None:
     layer = SemanticLayer(manifest, {}, file)
+    built.note_strangers(manifest, "semantic_models", "metrics")
     for model in objects(manifest, "semantic_models"):
         table = _table_of(model, layer, file)
         if table:
             built.add_table(table)
+        else:
+            what = text(model, "name") or "A semantic model"
+            built.problem(f"{what} names no table and was left out.")
     for relationship in layer.relationships():
         built.relate(relationship)
     for own, key in layer.primary_keys():

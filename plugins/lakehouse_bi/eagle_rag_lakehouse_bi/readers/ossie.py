@@ -84,6 +84,7 @@ class _ModelReader:
 
     def read(self, model: Node) -> None:
         each, name = self._built.each, lambda node: text(node, "name")
+        self._built.note_strangers(model, "datasets", "relationships", "metrics")
         each(objects(model, "datasets"), self._read_dataset, name)
         each(objects(model, "relationships"), self._relate, name)
         each(objects(model, "metrics"), self._read_metric, name)

@@ -76,7 +76,7 @@ class _Log:
             what = f"“{head} …”" if keep_values else "A query"
             self.built.problem(f"Line {statement.line}: {what} could not be read.", source)
             return
-        if not facts.tables:
+        if not (facts.tables or (keep_values and facts.shape)):
             return
         self._facts.append(facts)
         # Queries that people wrote down differ by the values they ask for, too.
@@ -108,7 +108,7 @@ class _Log:
         times = self._seen[identity]
         question = statement.comment if keep_values else ""
         return SavedQuery(
-            name=(question or f"query over {_listed(facts.tables)}")[:_LONGEST_NAME],
+            name=(question or f"query over {_listed(facts.tables) or 'no table'}")[:_LONGEST_NAME],
             question=question,
             sql=identity,
             dialect=self._dialects[0],

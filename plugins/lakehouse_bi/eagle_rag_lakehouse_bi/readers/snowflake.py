@@ -35,7 +35,9 @@ from eagle_rag_lakehouse_bi.readers.lenient import (
     scalars,
     text,
 )
+from eagle_rag_lakehouse_bi.readers.query_joins import facts_of
 from eagle_rag_lakehouse_bi.readers.structured import line_of, load_yaml
+from eagle_rag_lakehouse_bi.sensitivity import marked_sensitive
 
 _ROLES: Final[tuple[tuple[str, ColumnRole], ...]] = (
     ("dimensions", "dimension"),
@@ -67,6 +69,8 @@ class _SnowflakeReader:
 
     def read(self, document: Node) -> None:
         each, name = self._built.each, lambda node: text(node, "name")
+        parts = ("tables", "metrics", "relationships", "verified_queries")
+        self._built.note_strangers(document, *parts)
         tables = list(objects(document, "tables"))
         each(tables, self._read_table, name)
         for table in tables:
@@ -108,13 +112,16 @@ class _SnowflakeReader:
                     self._built.problem(f"One of {part} of {owner} has no name and was left out.")
                     continue
                 expression = text(node, "expr")
-                values = scalars(node, "sample_values") if flag(node, "is_enum") else ()
+                values = scalars(node, "sample_values")
+                closed = flag(node, "is_enum")
                 yield Column(
                     name=name,
                     type=text(node, "data_type"),
                     description=text(node, "description"),
                     unique=flag(node, "unique"),
-                    accepted_values=values,
+                    accepted_values=values if closed else (),
+                    samples=() if closed else values,
+                    sensitive=marked_sensitive(node),
                     expression="" if plain_column(expression) == name else expression,
                     role=role,
                     synonyms=_synonyms(node),
@@ -175,11 +182,20 @@ class _SnowflakeReader:
                 status="certified",
                 verified_by=text(node, "verified_by"),
                 verified_at=str(at(node, "verified_at") or ""),
-                # Verified queries speak of logical tables, which the model writes as __name.
-                tables=tuple(i for n, i in self._ids.items() if n in sql.lower()),
+                tables=tuple(self._tables_of(sql)),
                 origin=Origin(self._file, line_of(node)),
             )
         )
+
+    def _tables_of(self, sql: str) -> Iterator[str]:
+        """The tables of a verified query, which speaks of logical ones as ``name`` or ``__name``;
+        of one that cannot be read, those it names."""
+        facts = facts_of(sql, "snowflake")
+        if facts is None:
+            yield from (i for n, i in self._ids.items() if n in sql.lower())
+            return
+        for table in facts.tables:
+            yield self._ids.get(table.removeprefix("__"), table)
 
     def _rules(self, document: Node) -> Iterator[Rule]:
         origin = Origin(self._file)

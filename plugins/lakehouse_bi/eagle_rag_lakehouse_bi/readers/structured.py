@@ -13,10 +13,8 @@ from functools import cache
 from typing import Any, Final
 
 from eagle_rag_core.errors import IngestError
-from eagle_rag_lakehouse_bi.readers.lenient import Node
+from eagle_rag_lakehouse_bi.readers.lenient import LINE, Node
 
-#: The key under which a mapping has the number of its first line.
-LINE: Final = "__line__"
 #: A file of that many values is no description of data, or a trap of nested aliases.
 _MOST_VALUES: Final = 2_000_000
 _JINJA_BLOCK: Final = re.compile(r"\{%.*?%\}|\{#.*?#\}", re.DOTALL)

@@ -17,6 +17,7 @@ from eagle_rag_lakehouse_bi.builder import CatalogBuilder
 from eagle_rag_lakehouse_bi.objects import Catalog, Column, Freshness, Origin, Table
 from eagle_rag_lakehouse_bi.readers.lenient import Node, at, mapping, objects, text, texts
 from eagle_rag_lakehouse_bi.readers.structured import load_json, load_json_lines
+from eagle_rag_lakehouse_bi.wording import counted
 
 _FOLDERS: Final = frozenset({"metadata", "_delta_log", "data"})
 #: Nested types are written out down to this depth.
@@ -54,6 +55,7 @@ def read_iceberg(data: bytes, name: str) -> Catalog:
         owner=text(properties, "owner"),
         origin=Origin(name),
     )
+    _note_nameless(schema, built)
     if not table.columns:
         raise IngestError("The Iceberg metadata holds no schema; ingest the newest metadata.json.")
     built.add_table(table)
@@ -80,6 +82,7 @@ def read_delta(data: bytes, name: str) -> Catalog:
         )
     metadata = described[-1]
     schema = _inner_json(text(metadata, "schemaString"))
+    _note_nameless(schema, built)
     partitions = texts(metadata, "partitionColumns")
     table = Table(
         name=text(metadata, "name").rpartition(".")[2] or name.partition(".")[0],
@@ -102,6 +105,13 @@ def read_delta(data: bytes, name: str) -> Catalog:
     written = at(commit, "timestamp") or at(metadata, "createdTime")
     built.freshness.append(Freshness(table.id, _instant(written), text(commit, "operation")))
     return built.build(table.name, "Delta log")
+
+
+def _note_nameless(schema: Node, built: CatalogBuilder) -> None:
+    built.note_strangers(schema, "fields")
+    count = sum(not text(field, "name") for field in objects(schema, "fields"))
+    if count:
+        built.problem(f"{counted(count, 'column')} without a name left out.")
 
 
 def _current(metadata: Node, part: str, key: str, current: str, alone: str) -> Node:

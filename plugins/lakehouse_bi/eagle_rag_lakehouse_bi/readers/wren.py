@@ -47,6 +47,7 @@ class _WrenReader:
 
     def read(self, mdl: Node) -> None:
         each, name = self.built.each, lambda node: text(node, "name")
+        self.built.note_strangers(mdl, "models", "views", "relationships", "cubes", "metrics")
         each(objects(mdl, "models"), self._read_model, name)
         each(objects(mdl, "views"), self._read_view, name)
         each(objects(mdl, "relationships"), self._relate, name)

@@ -13,6 +13,7 @@ from eagle_rag_lakehouse_bi.lineage import Direction, LineageGraph, LineageTrace
 from eagle_rag_lakehouse_bi.query_search import QueryPage, QuerySearch, SavedQueryRequest
 from eagle_rag_lakehouse_bi.reading import Scope
 from eagle_rag_lakehouse_bi.tools.parameters import NAMESPACE, Cursor
+from eagle_rag_lakehouse_bi.tools.versions import Versions
 
 _QUERIES: Final = """\
 Finds saved queries with their SQL: verified ones of semantic models, those of query scripts and \
@@ -24,7 +25,7 @@ dbt manifests, metric views and the queries of SQL views tell. Returns nodes wit
 and edges; truncated says that there is more than depth or 200 tables allow."""
 
 
-def search_queries_tool(search: QuerySearch) -> Callable[..., QueryPage]:
+def search_queries_tool(search: QuerySearch, versions: Versions) -> Callable[..., QueryPage]:
     """The tool ``lakehouse_bi_search_queries``."""
 
     @register_mcp_tool(
@@ -48,12 +49,13 @@ def search_queries_tool(search: QuerySearch) -> Callable[..., QueryPage]:
         cursor: Cursor = "",
     ) -> QueryPage:
         scope = Scope(kb_name, document_ids)
-        return search.find(SavedQueryRequest(question, tables, status, scope, limit, cursor))
+        request = SavedQueryRequest(question, tables, status, scope, limit, cursor)
+        return versions.stamp(scope, lambda: search.find(request))
 
     return search_queries
 
 
-def trace_lineage_tool(tracer: LineageTracer) -> Callable[..., LineageGraph]:
+def trace_lineage_tool(tracer: LineageTracer, versions: Versions) -> Callable[..., LineageGraph]:
     """The tool ``lakehouse_bi_trace_lineage``."""
 
     @register_mcp_tool(
@@ -68,6 +70,7 @@ def trace_lineage_tool(tracer: LineageTracer) -> Callable[..., LineageGraph]:
         kb_name: KbName = "",
         document_ids: DocumentIds = (),
     ) -> LineageGraph:
-        return tracer.trace(table, direction, depth, Scope(kb_name, document_ids))
+        scope = Scope(kb_name, document_ids)
+        return versions.stamp(scope, lambda: tracer.trace(table, direction, depth, scope))
 
     return trace_lineage

@@ -13,19 +13,21 @@ from eagle_rag_lakehouse_bi.metric_answers import MetricDefinition, MetricPage
 from eagle_rag_lakehouse_bi.metric_catalog import MetricCatalog, MetricQuery
 from eagle_rag_lakehouse_bi.reading import Scope
 from eagle_rag_lakehouse_bi.tools.parameters import NAMESPACE, Cursor
+from eagle_rag_lakehouse_bi.tools.versions import Versions
 
 _LIST: Final = """\
 Lists the defined metrics, some 60 tokens each. With search, those named by its words come, best \
 first; with dimension, only metrics that can be grouped by a column or dimension of that name, in \
-their own tables or in tables that each of their rows joins once."""
+their own tables or in tables that each of their rows joins once; conflicts holds the urn of \
+metrics of the same or nearly the same name that mean something else."""
 _GET: Final = """\
 Reads the definition of a metric down to the columns: its formula and filter and those of every \
 metric it is made of, time dimension, the dimensions it can be grouped by with the joins on the \
-way, rules for its tables, the dimension it must not be summed over, and other metrics of the same \
-name with another formula (conflicts)."""
+way, rules for its tables, the dimension it must not be summed over, and conflicts: metrics of the \
+same or nearly the same name, with each aspect in which they differ and what both files say."""
 
 
-def list_metrics_tool(catalog: MetricCatalog) -> Callable[..., MetricPage]:
+def list_metrics_tool(catalog: MetricCatalog, versions: Versions) -> Callable[..., MetricPage]:
     """The tool ``lakehouse_bi_list_metrics``."""
 
     @register_mcp_tool(
@@ -45,12 +47,13 @@ def list_metrics_tool(catalog: MetricCatalog) -> Callable[..., MetricPage]:
         cursor: Cursor = "",
     ) -> MetricPage:
         scope = Scope(kb_name, document_ids)
-        return catalog.list(MetricQuery(search, dimension, scope, limit, cursor))
+        query = MetricQuery(search, dimension, scope, limit, cursor)
+        return versions.stamp(scope, lambda: catalog.list(query))
 
     return list_metrics
 
 
-def get_metric_tool(catalog: MetricCatalog) -> Callable[..., MetricDefinition]:
+def get_metric_tool(catalog: MetricCatalog, versions: Versions) -> Callable[..., MetricDefinition]:
     """The tool ``lakehouse_bi_get_metric``."""
 
     @register_mcp_tool(namespace=NAMESPACE, name="get_metric", title="Get metric", description=_GET)
@@ -62,6 +65,7 @@ def get_metric_tool(catalog: MetricCatalog) -> Callable[..., MetricDefinition]:
         kb_name: KbName = "",
         document_ids: DocumentIds = (),
     ) -> MetricDefinition:
-        return catalog.get(metric, Scope(kb_name, document_ids))
+        scope = Scope(kb_name, document_ids)
+        return versions.stamp(scope, lambda: catalog.get(metric, scope))
 
     return get_metric

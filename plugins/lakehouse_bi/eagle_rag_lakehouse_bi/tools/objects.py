@@ -9,11 +9,13 @@ from pydantic import Field
 
 from eagle_rag_core.plugins import register_mcp_tool
 from eagle_rag_core.plugins.parameters import DocumentIds, KbName
-from eagle_rag_lakehouse_bi.object_details import ObjectDetails, ObjectReader
+from eagle_rag_lakehouse_bi.object_answers import ObjectDetails
+from eagle_rag_lakehouse_bi.object_pages import ObjectReader, ObjectRequest
 from eagle_rag_lakehouse_bi.object_search import ObjectKind, ObjectPage, ObjectQuery, ObjectSearch
 from eagle_rag_lakehouse_bi.reading import Scope
 from eagle_rag_lakehouse_bi.sources import SourceLister, SourcePage
 from eagle_rag_lakehouse_bi.tools.parameters import NAMESPACE, Cursor, MaxTokens
+from eagle_rag_lakehouse_bi.tools.versions import Versions
 
 _SEARCH: Final = """\
 Finds tables, columns, metrics, verified queries and glossary terms by words of their names, \
@@ -23,15 +25,14 @@ unmatched_words lists words of the query that name nothing."""
 _GET: Final = """\
 Reads objects of the catalogs in full by their urn: description, owner, status, synonyms, \
 columns with types, keys and accepted values, joins, metrics, rules, what a table is made from and \
-feeds, and what is known of the freshness of its data. The answer stays within max_tokens: \
-omitted_columns counts columns left out, dropped lists objects left out whole, and errors names \
-every urn that is not known."""
+feeds, and what is known of the freshness of its data. The answer stays within max_tokens; \
+next_cursor leads to everything it left out, and errors names every urn that is not known."""
 _SOURCES: Final = """\
 Lists the ingested catalog files: format, version, how many tables, columns, joins, metrics, \
 queries and terms each describes, and which objects could not be read."""
 
 
-def search_objects_tool(search: ObjectSearch) -> Callable[..., ObjectPage]:
+def search_objects_tool(search: ObjectSearch, versions: Versions) -> Callable[..., ObjectPage]:
     """The tool ``lakehouse_bi_search_objects``."""
 
     @register_mcp_tool(
@@ -56,7 +57,8 @@ def search_objects_tool(search: ObjectSearch) -> Callable[..., ObjectPage]:
         cursor: Cursor = "",
     ) -> ObjectPage:
         scope = Scope(kb_name, document_ids)
-        return search.find(ObjectQuery(query, kinds, status, scope, limit, cursor))
+        wanted = ObjectQuery(query, kinds, status, scope, limit, cursor)
+        return versions.stamp(scope, lambda: search.find(wanted))
 
     return search_objects
 
@@ -82,13 +84,15 @@ def get_objects_tool(reader: ObjectReader) -> Callable[..., ObjectDetails]:
         kb_name: KbName = "",
         document_ids: DocumentIds = (),
         max_tokens: MaxTokens = 6000,
+        cursor: Cursor = "",
     ) -> ObjectDetails:
-        return reader.details(urns, column_filter, Scope(kb_name, document_ids), max_tokens)
+        scope = Scope(kb_name, document_ids)
+        return reader.details(ObjectRequest(urns, column_filter, scope, max_tokens, cursor))
 
     return get_objects
 
 
-def list_sources_tool(lister: SourceLister) -> Callable[..., SourcePage]:
+def list_sources_tool(lister: SourceLister, versions: Versions) -> Callable[..., SourcePage]:
     """The tool ``lakehouse_bi_list_sources``."""
 
     @register_mcp_tool(
@@ -100,6 +104,7 @@ def list_sources_tool(lister: SourceLister) -> Callable[..., SourcePage]:
         limit: Annotated[int, Field(ge=1, le=50, description="Most files to return.")] = 20,
         cursor: Cursor = "",
     ) -> SourcePage:
-        return lister.list(Scope(kb_name, document_ids), limit, cursor)
+        scope = Scope(kb_name, document_ids)
+        return versions.stamp(scope, lambda: lister.list(scope, limit, cursor))
 
     return list_sources

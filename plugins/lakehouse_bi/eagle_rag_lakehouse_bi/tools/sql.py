@@ -11,8 +11,11 @@ from eagle_rag_core.plugins import register_mcp_tool
 from eagle_rag_core.plugins.parameters import DocumentIds, KbName
 from eagle_rag_lakehouse_bi.join_paths import JoinPathFinder, JoinPaths
 from eagle_rag_lakehouse_bi.reading import Scope
-from eagle_rag_lakehouse_bi.sql_check import SqlCheck, SqlChecker
+from eagle_rag_lakehouse_bi.sql_answers import SqlCheck, SqlExplanation
+from eagle_rag_lakehouse_bi.sql_check import SqlChecker, SqlQuestion
+from eagle_rag_lakehouse_bi.sql_explain import SqlExplainer
 from eagle_rag_lakehouse_bi.tools.parameters import NAMESPACE
+from eagle_rag_lakehouse_bi.tools.versions import Versions
 
 _PATHS: Final = """\
 Finds ways to join two or more tables, best known and shortest first: conditions with all columns \
@@ -23,11 +26,21 @@ proves it."""
 _VALIDATE: Final = """\
 Checks SQL against the ingested catalogs by reading it only; it never connects to a database. Says \
 whether the SQL parses, which statements do more than read, which tables and columns no catalog \
-describes, with names that look like them, which joins no catalog knows, and which sums count rows \
-that a join repeats. Columns of tables whose columns are not described pass."""
+describes, with names that look like them, which joins no catalog knows, which sums count rows \
+that a join repeats, and, with context_ids, what those answers never showed (not_retrieved). \
+Columns of tables whose columns are not described pass."""
+
+_EXPLAIN: Final = """\
+Explains SQL by reading it only: tables, columns, joins with what is known of them, filters, what \
+a row of the result stands for, metrics and saved queries it repeats, rules and warnings."""
+
+Sql = Annotated[str, Field(min_length=1, max_length=20000, description="SQL statements.")]
+Dialect = Annotated[
+    str, Field(max_length=20, description="Such as postgres or snowflake; empty = find out.")
+]
 
 
-def find_join_paths_tool(finder: JoinPathFinder) -> Callable[..., JoinPaths]:
+def find_join_paths_tool(finder: JoinPathFinder, versions: Versions) -> Callable[..., JoinPaths]:
     """The tool ``lakehouse_bi_find_join_paths``."""
 
     @register_mcp_tool(
@@ -42,31 +55,45 @@ def find_join_paths_tool(finder: JoinPathFinder) -> Callable[..., JoinPaths]:
         kb_name: KbName = "",
         document_ids: DocumentIds = (),
     ) -> JoinPaths:
-        return finder.find(tables, max_paths, Scope(kb_name, document_ids))
+        scope = Scope(kb_name, document_ids)
+        return versions.stamp(scope, lambda: finder.find(tables, max_paths, scope))
 
     return find_join_paths
 
 
-def validate_sql_tool(checker: SqlChecker) -> Callable[..., SqlCheck]:
+def validate_sql_tool(checker: SqlChecker, versions: Versions) -> Callable[..., SqlCheck]:
     """The tool ``lakehouse_bi_validate_sql``."""
 
     @register_mcp_tool(
         namespace=NAMESPACE, name="validate_sql", title="Validate SQL", description=_VALIDATE
     )
     def validate_sql(
-        sql: Annotated[
-            str, Field(min_length=1, max_length=20000, description="One or more SQL statements.")
-        ],
-        dialect: Annotated[
-            str,
-            Field(
-                max_length=20,
-                description="Dialect, such as postgres, snowflake, bigquery; empty = find out.",
-            ),
-        ] = "",
+        sql: Sql,
+        dialect: Dialect = "",
+        context_ids: Annotated[
+            tuple[Annotated[str, Field(max_length=1000)], ...],
+            Field(max_length=8, description="context_id of each answer the SQL was written from."),
+        ] = (),
         kb_name: KbName = "",
         document_ids: DocumentIds = (),
     ) -> SqlCheck:
-        return checker.check(sql, dialect, Scope(kb_name, document_ids))
+        scope = Scope(kb_name, document_ids)
+        question = SqlQuestion(sql, dialect, context_ids, scope)
+        return versions.stamp(scope, lambda: checker.check(question))
 
     return validate_sql
+
+
+def explain_sql_tool(explainer: SqlExplainer, versions: Versions) -> Callable[..., SqlExplanation]:
+    """The tool ``lakehouse_bi_explain_sql``."""
+
+    @register_mcp_tool(
+        namespace=NAMESPACE, name="explain_sql", title="Explain SQL", description=_EXPLAIN
+    )
+    def explain_sql(
+        sql: Sql, dialect: Dialect = "", kb_name: KbName = "", document_ids: DocumentIds = ()
+    ) -> SqlExplanation:
+        scope = Scope(kb_name, document_ids)
+        return versions.stamp(scope, lambda: explainer.explain(sql, dialect, scope))
+
+    return explain_sql

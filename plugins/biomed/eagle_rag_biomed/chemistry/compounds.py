@@ -1,0 +1,56 @@
+"""Structures that users' own vocabularies give: tables with a ``smiles`` or ``inchi`` column."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from eagle_rag_core.errors import PluginError
+
+if TYPE_CHECKING:
+    from eagle_rag_biomed.options import Options
+
+_DELIMITERS: Final = {".tsv": "\t", ".csv": ","}
+#: Columns that give a structure, in the order in which they count.
+_COLUMNS: Final = ("smiles", "inchi", "inchikey")
+
+
+@dataclass(frozen=True, slots=True)
+class Compound:
+    """A concept of a vocabulary, and its structure as it is written there."""
+
+    curie: str
+    label: str
+    notation: str
+
+
+def compounds_of(options: Options | None) -> tuple[Compound, ...]:
+    """The compounds of all vocabularies that ``options`` name.
+
+    :raises PluginError: a file cannot be read any more.
+    """
+    layers = options.user_vocabularies if options else ()
+    return tuple(compound for layer in layers for compound in _read(Path(layer.path)))
+
+
+def _read(path: Path) -> Iterator[Compound]:
+    delimiter = _DELIMITERS.get(path.suffix.lower())
+    if delimiter is None or path.name.lower().endswith(".sssom.tsv"):
+        return
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError):
+        raise PluginError(f"The vocabulary {path.name!r} cannot be read as UTF-8 text.") from None
+    rows = csv.reader((x for x in lines if x.strip() and x[0] != "#"), delimiter=delimiter)
+    header = next(rows, [])
+    for cells in rows:
+        row = dict(zip(header, cells, strict=False))
+        if notation := _first(row, _COLUMNS):
+            yield Compound(row.get("curie", ""), row.get("label", ""), notation)
+
+
+def _first(row: dict[str, str], columns: Sequence[str]) -> str:
+    return next((value for column in columns if (value := row.get(column, "").strip())), "")

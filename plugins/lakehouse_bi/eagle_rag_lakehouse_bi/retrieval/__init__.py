@@ -1,0 +1,1 @@
+"""Ranks the tables and columns of the catalogs in scope for a question."""

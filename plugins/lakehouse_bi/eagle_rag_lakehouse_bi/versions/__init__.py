@@ -1,0 +1,1 @@
+"""States of the catalogs at different times, and what changed between two of them."""

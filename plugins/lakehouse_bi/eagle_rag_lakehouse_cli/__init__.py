@@ -1,0 +1,1 @@
+"""The command ``eagle-rag-lakehouse``: measures a library of catalogs, and keeps its state."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -15,6 +16,13 @@ from servers import milvus_server as milvus_server
 from servers import postgres_server as postgres_server
 from servers import redis_server as redis_server
 from servers import s3_server as s3_server
+
+# Hundreds of processes import the same modules, which are compiled once, wherever this runs.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+# What this machine has must not decide what documents look like, and LibreOffice takes seconds.
+NO_PAGES = {"EAGLE_RAG_INGEST__PAGES__OFFICE": "off", "EAGLE_RAG_INGEST__PAGES__WEB": "off"}
+os.environ.update(NO_PAGES)
 
 
 def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:

@@ -9,12 +9,15 @@ from functools import partial
 from eagle_rag_core import __version__
 from eagle_rag_core.assembly.embedding import embedder_of_name, text_embedder, written_collection
 from eagle_rag_core.assembly.ingesting import Ingesting, ingesting
+from eagle_rag_core.assembly.rendering import page_renderer_of
 from eagle_rag_core.assembly.searching import orchestrator, visual_retriever
 from eagle_rag_core.assembly.views import pack_views
+from eagle_rag_core.blobs.store import BlobStore
 from eagle_rag_core.catalog import kbs
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.engine import Engine
 from eagle_rag_core.ingest.chunking import Chunker
+from eagle_rag_core.ingest.matrix_files import MatrixFiles
 from eagle_rag_core.ingest.originals import Originals
 from eagle_rag_core.ingest.parsers import ParserRegistry
 from eagle_rag_core.ingest.pipeline import PipelineParts
@@ -78,10 +81,16 @@ def build_engine(
     packs = pack_views(settings, catalog, extensions, embedder.embedder)
     pixels = image_embedder(settings.models)
     refilled: tuple[RefilledView, ...] = (*packs, words := VisualView(catalog, embedder.embedder))
-    views: list[IndexedView] = [*packs, words, *([PixelView(catalog, pixels)] if pixels else [])]
-    rooms = _rooms(settings, extensions, catalog, embedder, views)
+    views: list[IndexedView] = [*packs, words]
+    blobs = open_blobs(settings)
+    matrices = MatrixFiles(catalog, blobs)
+    if pixels is not None:
+        views.append(PixelView(catalog, pixels, matrices))
+    rooms = _rooms(settings, extensions, catalog, blobs, embedder, views)
     search = orchestrator(settings, catalog, rooms.store, embedder, extensions, packs)
-    seeing = visual_retriever(settings, catalog, rooms.store, embedder, pixels)
+    seeing = visual_retriever(
+        settings, catalog, rooms.store, embedder, pixels, matrices, extensions.expanders
+    )
     llm = chat_model(settings.models.llm)
     taking_in = ingesting(
         settings, rooms, workers, refusal="" if embedder.can_ingest else embedder.notice
@@ -146,23 +155,25 @@ def _rooms(
     settings: Settings,
     extensions: Extensions,
     catalog: Catalog,
+    blobs: BlobStore,
     embedder: ResolvedEmbedder,
     views: Sequence[IndexedView],
 ) -> PipelineParts:
     store = open_vector_store(settings, catalog)
-    blobs = open_blobs(settings)
     ocr = ocr_engine(settings.models.ocr)
     parsers = ParserRegistry(extensions.parsers, ocr=ocr, max_pages=settings.ingest.max_pages)
     return PipelineParts(
         catalog=catalog,
         store=store,
         originals=Originals(catalog, blobs),
+        matrices=MatrixFiles(catalog, blobs),
         blobs=blobs,
         text=TextView(written_collection(catalog, store, embedder), embedder.embedder),
         views=views,
         parsers=parsers,
         chunker=Chunker(),
         tiler=Tiler(ocr),
+        pages=page_renderer_of(settings),
         reader=source_reader(settings),
         enrichers=extensions.enrichers,
         record_rules=extensions.record_rules,

@@ -9,11 +9,13 @@ from eagle_rag_core.assembly.embedding import active_text
 from eagle_rag_core.catalog.collections import CollectionInfo, active_collection
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.errors import ConfigError
+from eagle_rag_core.ingest.matrix_files import MatrixFiles
 from eagle_rag_core.ingest.pixel_view import kind_of
 from eagle_rag_core.ingest.visual_view import VISUAL
 from eagle_rag_core.models.embedders import ResolvedEmbedder
 from eagle_rag_core.models.image_embedders import ImageEmbedder
 from eagle_rag_core.models.rerankers import FASTEMBED, HTTP, core_reranker
+from eagle_rag_core.retrieval.late_scoring import LateScoring
 from eagle_rag_core.retrieval.legs import TextIndex
 from eagle_rag_core.retrieval.orchestrator import Orchestrator, RetrievalParts
 from eagle_rag_core.retrieval.pixels import PixelIndex
@@ -22,7 +24,7 @@ from eagle_rag_core.retrieval.visual import VisualParts, VisualRetriever
 from eagle_rag_core.settings import Settings
 from eagle_rag_core.settings.sections import ModelSettings
 from eagle_rag_core.settings.suggest import did_you_mean
-from eagle_rag_core.types import Extensions, Reranker
+from eagle_rag_core.types import Extensions, QueryExpander, Reranker
 from eagle_rag_core.vectors.store import VectorStore
 
 
@@ -62,14 +64,23 @@ def visual_retriever(
     store: VectorStore,
     resolved: ResolvedEmbedder,
     pixels: ImageEmbedder | None,
+    matrices: MatrixFiles,
+    expanders: tuple[QueryExpander, ...],
 ) -> VisualRetriever:
     """What finds regions of pages and pictures."""
-    seen = PixelIndex(catalog, store, pixels, kind_of(pixels)) if pixels else None
+    seen = _pixel_index(catalog, store, pixels, matrices) if pixels else None
     in_process = not settings.milvus.uri and resolved.in_process
     index = TextIndex(
         store, partial(_active, catalog, VISUAL), resolved.embedder, in_process=in_process
     )
-    return VisualRetriever(VisualParts(catalog, index, settings.retrieval, seen))
+    return VisualRetriever(VisualParts(catalog, index, settings.retrieval, seen, expanders))
+
+
+def _pixel_index(
+    catalog: Catalog, store: VectorStore, pixels: ImageEmbedder, matrices: MatrixFiles
+) -> PixelIndex:
+    late = LateScoring(catalog, matrices, pixels.fingerprint) if pixels.multi_vector else None
+    return PixelIndex(catalog, store, pixels, kind_of(pixels), late)
 
 
 def _active(catalog: Catalog, kind: str) -> CollectionInfo | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -31,6 +31,14 @@ class StoredFile(NamedTuple):
     name: str
     path: str
     changed_at: float
+
+
+class Part(NamedTuple):
+    """A stretch of a blob: bytes ``start`` to ``end``, the latter excluded."""
+
+    key: str
+    start: int
+    end: int
 
 
 class BlobStore:
@@ -79,14 +87,15 @@ class BlobStore:
                 "network."
             ) from error
 
-    def put(self, key: str, data: bytes) -> None:
+    def put(self, key: str, data: bytes, *, replace: bool = False) -> None:
         """Store ``data``; it appears whole or not at all.
 
+        :param replace: what is there under the key, which otherwise stays.
         :raises StorageError: it cannot be stored.
         """
         fs, path = self._locate(key)
         with self._failing(_NOT_STORED):
-            if fs.exists(path):
+            if not replace and fs.exists(path):
                 return
             if self._in_s3:  # an upload that breaks leaves nothing there
                 fs.pipe_file(path, data)
@@ -94,17 +103,18 @@ class BlobStore:
             with _partial(fs, path) as partial:
                 fs.pipe_file(partial, data)
 
-    def put_file(self, key: str, file: IO[bytes]) -> None:
+    def put_file(self, key: str, file: IO[bytes], *, replace: bool = False) -> None:
         """Store a file from where it stands, piece by piece where the store is a folder.
 
+        :param replace: what is there under the key, which otherwise stays.
         :raises StorageError: it cannot be stored.
         """
         if self._in_s3:  # a multipart upload that breaks off may leave a part behind as the whole
-            self.put(key, file.read())
+            self.put(key, file.read(), replace=replace)
             return
         fs, path = self._locate(key)
         with self._failing(_NOT_STORED):
-            if fs.exists(path):
+            if not replace and fs.exists(path):
                 return
             with _partial(fs, path) as partial, fs.open(partial, "wb") as stored:
                 shutil.copyfileobj(file, stored, _PIECE)
@@ -125,6 +135,24 @@ class BlobStore:
         with self._failing(_NOT_READ):
             data: bytes = fs.cat_file(path)
         return data
+
+    def read_parts(self, parts: Sequence[Part]) -> list[bytes | None]:
+        """Stretches of blobs, at once where the store can do that; shorter ones where a blob ends
+        before, None for a blob that is missing.
+
+        :raises StorageError: one cannot be read.
+        """
+        if not parts:
+            return []
+        fs, _ = self._opened
+        paths = [self._locate(part.key)[1] for part in parts]
+        starts, ends = [part.start for part in parts], [part.end for part in parts]
+        with self._failing(_NOT_READ):
+            found = fs.cat_ranges(paths, starts, ends, on_error="return")
+            for each in found:
+                if isinstance(each, Exception) and not isinstance(each, FileNotFoundError):
+                    raise each
+        return [None if isinstance(each, FileNotFoundError) else bytes(each) for each in found]
 
     def exists(self, key: str) -> bool:
         """:raises StorageError: the store cannot be read."""

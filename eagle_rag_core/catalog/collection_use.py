@@ -6,15 +6,15 @@ with it, so that searches know where to look and audits what should be there.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from typing import Any
 
 from sqlalchemy import Connection, Select, String, bindparam, exists, insert, or_, select
 
 from eagle_rag_core.catalog import kbs
-from eagle_rag_core.catalog.collections import TEXT
-from eagle_rag_core.catalog.membership import any_of_bound, as_array
+from eagle_rag_core.catalog.collections import MATRICES, TEXT
+from eagle_rag_core.catalog.membership import any_of, any_of_bound, as_array
 from eagle_rag_core.catalog.schema import documents
 from eagle_rag_core.catalog.schema import version_collections as table
 from eagle_rag_core.types import Scope
@@ -47,6 +47,19 @@ def record_use(
 def used_kinds(conn: Connection, version_id: str) -> frozenset[str]:
     """The kinds of collections, beside the text collection, that a version has rows in."""
     return frozenset(conn.scalars(select(table.c.kind).where(table.c.version_id == version_id)))
+
+
+def versions_with_matrices(
+    conn: Connection, version_ids: Iterable[str] | None = None
+) -> frozenset[str]:
+    """The versions of any namespace that have a file of matrices.
+
+    :param version_ids: only these of them; None for all.
+    """
+    query = select(table.c.version_id).where(table.c.kind.startswith(MATRICES, autoescape=True))
+    if version_ids is not None:
+        query = query.where(any_of(table.c.version_id, version_ids))
+    return frozenset(conn.scalars(query))
 
 
 def kinds_within(

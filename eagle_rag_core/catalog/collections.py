@@ -29,6 +29,8 @@ from eagle_rag_core.errors import ErrorCode, InvalidArgument, ModelError
 
 #: The kind of the collection that every document has rows in.
 TEXT: Final = "text"
+#: How the kinds begin whose versions have, beside their rows, a file of matrices.
+MATRICES: Final = "matrices_"
 #: Columns hold kinds of up to so many characters.
 _MAX_KIND: Final = 32
 

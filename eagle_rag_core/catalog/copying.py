@@ -66,12 +66,13 @@ def read_draft(
     :raises NotFound: there is no such document.
     """
     info = get_document(conn, namespace, Caller("copy"), document_id)
-    given, content_hash, fingerprint, size, text = conn.execute(
+    given, content_hash, fingerprint, size, rendition, text = conn.execute(
         select(
             documents.c.given,
             versions.c.content_hash,
             versions.c.fingerprint,
             versions.c.size,
+            versions.c.rendition,
             versions.c.text,
         )
         .join(versions, versions.c.version_id == documents.c.visible_version)
@@ -108,6 +109,7 @@ def read_draft(
         tiles=version_tiles(conn, info.version_id),
         pages=version_pages(conn, info.version_id),
         lines=read_lines(conn, info.version_id),
+        rendition=rendition,
     )
 
 

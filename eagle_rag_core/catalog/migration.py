@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 #: The newest file below ``migrations/versions``. Kept here, because reading the stored revision
 #: and comparing takes microseconds and importing alembic a second.
-HEAD_REVISION = "0006"
+HEAD_REVISION = "0007"
 
 _SCRIPTS = Path(__file__).parent / "migrations"
 _version = table("alembic_version", column("version_num"))

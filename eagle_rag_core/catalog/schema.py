@@ -98,12 +98,15 @@ versions = Table(
     Column("content_hash", String(64), nullable=False),
     Column("fingerprint", String(64), nullable=False),
     Column("size", Integer, nullable=False),
+    # SHA-256 of the PDF that shows its pages, "" where the original does, or nothing.
+    Column("rendition", String(64), nullable=False, server_default=""),
     # The normalised text that every offset of the version refers to.
     Column("text", Text, nullable=False),
     Column("created_at", String(27), nullable=False),
     Index(None, "document_id"),
     # The same content elsewhere has its vectors already.
     Index(None, "content_hash"),
+    Index(None, "rendition"),
 )
 
 sections = Table(

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Table, delete, insert, select, text, update
 
 from eagle_rag_core.catalog import ids, kbs
 from eagle_rag_core.catalog.active_jobs import cancel_jobs, pending_uploads
+from eagle_rag_core.catalog.collection_use import versions_with_matrices
 from eagle_rag_core.catalog.documents import get_document
 from eagle_rag_core.catalog.membership import any_of
 from eagle_rag_core.catalog.records import write_records
@@ -47,6 +48,7 @@ class VersionDraft:
     :param content_hash: of the source's bytes.
     :param fingerprint: of the pipeline that made it.
     :param size: of the source, in bytes.
+    :param rendition: SHA-256 of the PDF that shows its pages; "" where the original does.
     :param text: the normalised text that sections and chunks refer to.
     :param fields: per ``node_id``, per pack namespace.
     :param records: each with the namespace of its pack.
@@ -68,17 +70,26 @@ class VersionDraft:
     tiles: Sequence[Tile] = ()
     pages: Sequence[PageSpan] = ()
     lines: Sequence[ReadLine] = ()
+    rendition: str = ""
+
+    @property
+    def files(self) -> frozenset[str]:
+        """The files that it needs, by their hashes."""
+        return frozenset({self.content_hash, self.rendition} - {""})
 
 
 class Removed(NamedTuple):
     """Versions that go with a transaction.
 
     :param version_ids: their vectors are retired in the same transaction.
-    :param content_hashes: of their originals, which go after it where nothing else needs them.
+    :param content_hashes: of their originals and renditions, which go after it where nothing else
+        needs them.
+    :param with_matrices: those of the versions whose files of matrices go after it as well.
     """
 
     version_ids: list[str]
     content_hashes: frozenset[str]
+    with_matrices: frozenset[str] = frozenset()
 
 
 def publish(
@@ -89,7 +100,7 @@ def publish(
     kbs.ensure_kb(tx, namespace, info.kb_name, clock=clock)
     # First of all, because on a server it makes writers of one knowledge base wait in turn.
     kbs.bump_epoch(tx, namespace, info.kb_name, clock=clock)
-    hold_originals(tx, [draft.content_hash])
+    hold_originals(tx, draft.files)
     removed = _remove(tx, [info.document_id])
     now = ids.now_iso(clock)
     _write_document(tx, namespace, draft, now)
@@ -104,7 +115,8 @@ def publish(
     )
     return Removed(
         [version for version in removed.version_ids if version != info.version_id],
-        removed.content_hashes - {draft.content_hash},
+        removed.content_hashes - draft.files,
+        removed.with_matrices - {info.version_id},
     )
 
 
@@ -150,9 +162,13 @@ def _delete(tx: Connection, document_ids: Sequence[str]) -> Removed:
 def _remove(tx: Connection, document_ids: Sequence[str]) -> Removed:
     """Delete all versions of documents."""
     mine = any_of(versions.c.document_id, document_ids)
-    rows = tx.execute(select(versions.c.version_id, versions.c.content_hash).where(mine)).all()
+    files = versions.c.content_hash, versions.c.rendition
+    rows = tx.execute(select(versions.c.version_id, *files).where(mine)).all()
+    version_ids = [row.version_id for row in rows]
+    hashes = frozenset(key for row in rows for key in row[1:] if key)
+    with_matrices = versions_with_matrices(tx, version_ids)
     tx.execute(delete(versions).where(mine))
-    return Removed([row.version_id for row in rows], frozenset(row.content_hash for row in rows))
+    return Removed(version_ids, hashes, with_matrices)
 
 
 def made_from(conn: Connection, version_id: str) -> tuple[int, str]:
@@ -161,6 +177,18 @@ def made_from(conn: Connection, version_id: str) -> tuple[int, str]:
         select(versions.c.size, versions.c.content_hash).where(versions.c.version_id == version_id)
     ).one()
     return size, content_hash
+
+
+def rendition_of(conn: Connection, version_id: str) -> str:
+    """Hash of the PDF that shows the pages of a version; "" where its original does, or nothing."""
+    query = select(versions.c.rendition).where(versions.c.version_id == version_id)
+    return conn.scalar(query) or ""
+
+
+def stored_files(conn: Connection) -> set[str]:
+    """The hashes of all originals and renditions that versions of any namespace need."""
+    found = conn.execute(select(versions.c.content_hash, versions.c.rendition).distinct())
+    return {key for row in found for key in row if key}
 
 
 def related_versions(
@@ -193,11 +221,13 @@ def hold_originals(tx: Connection, content_hashes: Iterable[str]) -> None:
 
 
 def referenced(conn: Connection, content_hashes: Iterable[str]) -> set[str]:
-    """Those of the originals that a version of any namespace was made from, or that were sent
-    along with a job that is not over."""
-    hashes = set(content_hashes)
-    query = select(versions.c.content_hash).where(any_of(versions.c.content_hash, hashes))
-    return set(conn.scalars(query)) | (pending_uploads(conn) & hashes)
+    """Those of the files that a version of any namespace was made from or is shown by, or that
+    were sent along with a job that is not over."""
+    hashes = set(content_hashes) - {""}
+    found = pending_uploads(conn) & hashes
+    for column in (versions.c.content_hash, versions.c.rendition):
+        found |= set(conn.scalars(select(column).where(any_of(column, hashes))))
+    return found
 
 
 def _write_document(tx: Connection, namespace: str, draft: VersionDraft, now: str) -> None:
@@ -241,6 +271,7 @@ def _write_version(tx: Connection, draft: VersionDraft, now: str) -> None:
             content_hash=draft.content_hash,
             fingerprint=draft.fingerprint,
             size=draft.size,
+            rendition=draft.rendition,
             text=draft.text,
             created_at=now,
         )

@@ -94,6 +94,7 @@ def _checks_before_opening(start: Start) -> Sequence[Check]:
     """:raises ConfigError: the settings cannot be used."""
     from eagle_rag_core.cli.checks.deployment import installed_packs
     from eagle_rag_core.cli.checks.machine import machine_checks
+    from eagle_rag_core.cli.checks.pages import pages
     from eagle_rag_core.cli.checks.services import service_checks
     from eagle_rag_core.settings.layers import config_path
 
@@ -102,6 +103,7 @@ def _checks_before_opening(start: Start) -> Sequence[Check]:
     return (
         *machine_checks(settings, config),
         *service_checks(settings),
+        Check("pages", lambda: pages(settings)),
         Check("packs", lambda: installed_packs(start)),
     )
 

@@ -1,4 +1,4 @@
-"""Vectors of long documents, kept batch by batch until their version is published.
+"""Vectors and matrices of long documents, kept batch by batch until their version is published.
 
 A worker that dies near the end of a book would otherwise leave all of it to be embedded again.
 The files stand beside the originals, where an audit finds those that nobody came back for.
@@ -54,11 +54,10 @@ class CollectionBatches:
         """
         import numpy as np
 
-        key = self._key(texts)
-        if not self._blobs.exists(key):
+        data = self.find_file(texts)
+        if data is None:
             return None
-        self._keys.append(key)
-        found = np.frombuffer(self._blobs.get(key), "<f4").astype(np.float32)
+        found = np.frombuffer(data, "<f4").astype(np.float32)
         shape = len(texts), self._collection.dim
         if found.size != shape[0] * shape[1] or not np.isfinite(found).all():
             return None  # damaged
@@ -69,8 +68,26 @@ class CollectionBatches:
 
         :raises StorageError: they cannot be stored.
         """
+        self.keep_file(texts, vectors.astype("<f4").tobytes())
+
+    def find_file(self, texts: Sequence[str]) -> bytes | None:
+        """What was kept of a batch, if it was embedded before.
+
+        :raises StorageError: the store cannot be read.
+        """
         key = self._key(texts)
-        self._blobs.put(key, vectors.astype("<f4").tobytes())
+        if not self._blobs.exists(key):
+            return None
+        self._keys.append(key)
+        return self._blobs.get(key)
+
+    def keep_file(self, texts: Sequence[str], data: bytes) -> None:
+        """Keep what was made of a batch.
+
+        :raises StorageError: it cannot be stored.
+        """
+        key = self._key(texts)
+        self._blobs.put(key, data)
         self._keys.append(key)
 
     def _key(self, texts: Sequence[str]) -> str:

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from eagle_rag_core.catalog.versions import related_versions
 from eagle_rag_core.ingest.embedding import embed, stored_vectors
 from eagle_rag_core.ingest.views import IndexedView, MadeVersion
 
 if TYPE_CHECKING:
     from eagle_rag_core.catalog.engine import Catalog
     from eagle_rag_core.ingest.batches import FinishedBatches
+    from eagle_rag_core.ingest.matrix_format import MatrixDraft
     from eagle_rag_core.vectors.store import Collection, Vector, VectorStore, VersionRows
 
 #: Vectors by text that rows of a view's collection have already.
@@ -24,11 +24,13 @@ class IndexedRows:
     """The rows of a version in one collection.
 
     :param kind: of the collection.
+    :param matrices: what its vectors were pooled from; None where they are the model's own.
     """
 
     kind: str
     collection: Collection
     rows: VersionRows
+    matrices: MatrixDraft | None = None
 
 
 def index_version(
@@ -53,28 +55,28 @@ def index_version(
     by_embedder: dict[str, dict[str, Vector]] = {}
     indexed: list[IndexedRows] = []
     for view, found in contributions:
-        dense = None
-        if found.collection.dim:
+        dense = matrices = None
+        share = _share(report, done, len(found.ids), total)
+        batches = finished.of(found.collection) if finished else None
+        if found.matrices is not None:
+            dense, matrices = found.matrices.make(share, batches), found.matrices.draft
+        elif found.collection.dim:
             vectors = by_embedder.setdefault(found.embedder.fingerprint, {})
             if not vectors.keys() >= set(found.texts):
                 vectors.update(known(view, found.collection))
-            share = _share(report, done, len(found.ids), total)
-            batches = finished.of(found.collection) if finished else None
             dense = embed(found.embedder, found.texts, vectors, share, batches)
             vectors.update(zip(found.texts, dense, strict=True))
         done += len(found.ids)
-        indexed.append(IndexedRows(view.kind, found.collection, found.rows(made, dense)))
+        rows = found.rows(made, dense)
+        indexed.append(IndexedRows(view.kind, found.collection, rows, matrices))
     return indexed
 
 
-def related_vectors(
-    catalog: Catalog, store: VectorStore, document_id: str, content_hash: str
-) -> Known:
-    """Those of the document's present version, and of another document of this content."""
+def related_vectors(catalog: Catalog, store: VectorStore, related: Sequence[str]) -> Known:
+    """Those of other versions."""
 
     def known(view: IndexedView, collection: Collection) -> dict[str, Vector]:
         with catalog.read() as conn:
-            related = related_versions(conn, catalog.namespace, document_id, content_hash)
             texts = view.texts_of(conn, related)
         return stored_vectors(store, collection, related, texts)
 

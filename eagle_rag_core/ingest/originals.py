@@ -14,8 +14,9 @@ from typing import IO
 
 from eagle_rag_core.blobs.store import BlobStore
 from eagle_rag_core.catalog.engine import Catalog
-from eagle_rag_core.catalog.versions import hold_originals, referenced
+from eagle_rag_core.catalog.versions import Removed, hold_originals, referenced
 from eagle_rag_core.errors import ErrorCode, FetchError, StorageError
+from eagle_rag_core.ingest.matrix_files import MatrixFiles
 
 _LOG = logging.getLogger(__name__)
 #: Files removed while one transaction is open.
@@ -85,6 +86,12 @@ class Originals:
                 "The original of this document is not stored any more; ingest its source again.",
                 code=ErrorCode.SOURCE_NOT_FOUND,
             )
+
+    def release(self, removed: Removed) -> None:
+        """Remove the files that versions leave behind, after the commit that removed those: the
+        originals that no other needs, and the versions' matrices."""
+        self.discard(removed.content_hashes)
+        MatrixFiles(self._catalog, self._blobs).discard(removed.with_matrices)
 
     def discard(self, content_hashes: Collection[str]) -> None:
         """Remove those files that no version needs any more, after the commit that removed it.

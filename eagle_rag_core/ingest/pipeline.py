@@ -7,7 +7,7 @@ makes the new version visible and the old one disappear. Nothing before it leave
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,10 +30,13 @@ from eagle_rag_core.ingest.fetch.reader import SourceReader
 from eagle_rag_core.ingest.fetch.source import FetchedSource
 from eagle_rag_core.ingest.fetch.uris import name_of
 from eagle_rag_core.ingest.indexing import IndexedRows, index_version, related_vectors
+from eagle_rag_core.ingest.matrix_files import MatrixFiles
 from eagle_rag_core.ingest.originals import Originals
 from eagle_rag_core.ingest.parsers import ParserRegistry
 from eagle_rag_core.ingest.parsers.choice import HEAD_BYTES
-from eagle_rag_core.ingest.publishing import publish_version
+from eagle_rag_core.ingest.publishing import ensure_matrices, publish_version, stage_rows
+from eagle_rag_core.ingest.recipes import Recipes, shown_by_pages
+from eagle_rag_core.ingest.renditions.renderer import PageRenderer
 from eagle_rag_core.ingest.sections import build_sections
 from eagle_rag_core.ingest.tiles.tiler import Tiler, page_spans
 from eagle_rag_core.ingest.views import IndexedView, MadeVersion, TextView
@@ -67,12 +70,14 @@ class PipelineParts:
     catalog: Catalog
     store: VectorStore
     originals: Originals
+    matrices: MatrixFiles
     blobs: BlobStore
     text: TextView
     views: Sequence[IndexedView]
     parsers: ParserRegistry
     chunker: Chunker
     tiler: Tiler
+    pages: PageRenderer
     reader: SourceReader
     enrichers: Sequence[tuple[str, Enricher]]
     record_rules: RecordRules
@@ -84,11 +89,12 @@ class Prepared:
     """A document version that is ready to be written.
 
     :param indexed: its rows, by collection.
+    :param files: the original, and the PDF of its pages where there is one, by their hashes.
     """
 
     draft: versions.VersionDraft
     indexed: Sequence[IndexedRows]
-    original: bytes
+    files: Mapping[str, bytes]
 
 
 class IngestPipeline:
@@ -97,6 +103,8 @@ class IngestPipeline:
     def __init__(self, parts: PipelineParts) -> None:
         self._parts = parts
         self.fingerprint = _fingerprint(parts)
+        #: What the versions of documents carry.
+        self.recipes = Recipes(self.fingerprint, parts.pages)
         #: Which jobs this process can run: those of the same pipeline and the same embedder.
         self.job_fingerprint = job_fingerprint(self.fingerprint, parts.text.collection.name)
 
@@ -154,10 +162,9 @@ class IngestPipeline:
             return False
         with catalog.read() as conn:
             seen = documents.visible_version(conn, document_id)
-            if seen is None or (seen.content_hash, seen.fingerprint) != (
-                content_hash,
-                self.fingerprint,
-            ):
+            if seen is None or seen.content_hash != content_hash:
+                return False
+            if seen.fingerprint not in self.recipes.known():
                 return False
             info = documents.get_document(conn, catalog.namespace, _PIPELINE, document_id)
         return describes(request, info)
@@ -201,10 +208,13 @@ class IngestPipeline:
             kb_seed = kbs.seed(conn, parts.catalog.namespace, request.kb_name)
         document_id = ids.document_id(parts.catalog.namespace, kb_seed, request.source_uri)
         content_hash = hashlib.sha256(source.data).hexdigest()
-        version_id = ids.version_id(document_id, content_hash, self.fingerprint)
+        with progress.listening(lambda share: report(JobStage.PARSE, 0.15 + 0.02 * share)):
+            shown = shown_by_pages(parts.pages, self.recipes, parsed, data)
+        parsed = shown.document
+        version_id = ids.version_id(document_id, content_hash, shown.fingerprint)
         sections = build_sections(parsed)
-        with progress.listening(lambda share: report(JobStage.PARSE, 0.15 + 0.05 * share)):
-            tiles = parts.tiler.tiles_of(parsed, data, sections, version_id)
+        with progress.listening(lambda share: report(JobStage.PARSE, 0.17 + 0.03 * share)):
+            tiles = parts.tiler.tiles_of(parsed, data, sections, version_id, shown.pdf)
         report(JobStage.CHUNK, 0.2)
         chunks = parts.chunker.chunk(parsed.text, sections, parsed.pages, version_id)
         if not chunks:
@@ -217,7 +227,7 @@ class IngestPipeline:
         draft = versions.VersionDraft(
             document=info,
             content_hash=content_hash,
-            fingerprint=self.fingerprint,
+            fingerprint=shown.fingerprint,
             size=len(source.data),
             text=parsed.text,
             sections=sections,
@@ -228,18 +238,29 @@ class IngestPipeline:
             tiles=tiles,
             pages=page_spans(parsed),
             lines=parsed.lines,
+            rendition=shown.key,
         )
+        with parts.catalog.read() as conn:
+            related = versions.related_versions(
+                conn, parts.catalog.namespace, document_id, content_hash
+            )
         made = MadeVersion(
-            draft, kb_seed, terms_of(info, sections, chunks, enriched), read_original=lambda: data
+            draft,
+            kb_seed,
+            terms_of(info, sections, chunks, enriched),
+            read_original=lambda: data,
+            read_rendition=lambda: shown.pdf,
+            related=related,
         )
         indexed = index_version(
             (parts.text, *parts.views),
             made,
-            related_vectors(parts.catalog, parts.store, document_id, content_hash),
+            related_vectors(parts.catalog, parts.store, related),
             lambda done: report(JobStage.EMBED, 0.3 + 0.6 * done),
             finished,
         )
-        return Prepared(draft, indexed, source.data)
+        files = {content_hash: source.data, **({shown.key: shown.pdf} if shown.key else {})}
+        return Prepared(draft, indexed, files)
 
     def stage(self, prepared: Prepared) -> None:
         """Put what the transaction needs where it belongs, before the transaction.
@@ -247,12 +268,12 @@ class IngestPipeline:
         A crash in between leaves an unreferenced blob, which the next attempt finds in place, and
         vectors that nobody sees, which the store gives up after a while.
 
-        :raises StorageError: the original or the vectors could not be stored.
+        :raises StorageError: the original, the vectors or the matrices could not be stored.
         """
         parts = self._parts
-        parts.originals.keep(prepared.draft.content_hash, prepared.original)
-        for indexed in prepared.indexed:
-            parts.store.stage(indexed.collection, indexed.rows)
+        for key, data in prepared.files.items():
+            parts.originals.keep(key, data)
+        stage_rows(parts.store, parts.matrices, prepared.indexed)
 
     def publish(self, tx: Connection, prepared: Prepared) -> versions.Removed:
         """Make a prepared and staged version the visible one, inside ``tx``.
@@ -272,16 +293,20 @@ class IngestPipeline:
         )
 
     def settle(self, prepared: Prepared, removed: versions.Removed) -> None:
-        """See to the originals, after the commit that published a version.
+        """See to the files, after the commit that published a version.
 
-        :raises StorageError: the new one is gone and could not be stored again.
+        :raises StorageError: a new one is gone and could not be stored again.
         """
-        self._parts.originals.ensure(prepared.draft.content_hash, prepared.original)
-        self._parts.originals.discard(removed.content_hashes)
+        for key, data in prepared.files.items():
+            self._parts.originals.ensure(key, data)
+        ensure_matrices(self._parts.matrices, prepared.indexed)
+        self._parts.originals.release(removed)
 
     def abandon(self, prepared: Prepared) -> None:
         """Remove what :meth:`stage` stored of a version that is not published."""
-        self._parts.originals.discard([prepared.draft.content_hash])
+        self._parts.originals.discard(prepared.files)
+        if any(indexed.matrices for indexed in prepared.indexed):
+            self._parts.matrices.discard([prepared.draft.document.version_id])
 
     def check_format(self, data: bytes, name: str) -> None:
         """Make sure that something here reads a file.

@@ -8,14 +8,37 @@ from typing import TYPE_CHECKING
 from eagle_rag_core.catalog import collections, versions
 from eagle_rag_core.catalog.collection_use import record_use, used_kinds
 from eagle_rag_core.catalog.collections import TEXT
+from eagle_rag_core.ingest.matrix_files import matrix_key
 from eagle_rag_core.vectors.collections import as_collection, retire_everywhere
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from eagle_rag_core.ingest.indexing import IndexedRows
+    from eagle_rag_core.ingest.matrix_files import MatrixFiles
     from eagle_rag_core.ingest.views import IndexedView
     from eagle_rag_core.vectors.store import VectorStore
+
+
+def stage_rows(store: VectorStore, matrices: MatrixFiles, indexed: Sequence[IndexedRows]) -> None:
+    """Put the rows and the matrices of a version where publishing it finds them.
+
+    :raises StorageError: they could not be stored.
+    """
+    for each in indexed:
+        store.stage(each.collection, each.rows)
+        if each.matrices is not None:
+            matrices.keep(each.rows.version_id, each.matrices)
+
+
+def ensure_matrices(matrices: MatrixFiles, indexed: Sequence[IndexedRows]) -> None:
+    """Make sure, after the commit that published a version, that it has its matrices.
+
+    :raises StorageError: they are gone and could not be stored again.
+    """
+    for each in indexed:
+        if each.matrices is not None:
+            matrices.ensure(each.rows.version_id, each.matrices)
 
 
 def publish_version(
@@ -40,6 +63,8 @@ def publish_version(
     former = used_kinds(tx, info.version_id) if views else frozenset()
     # Always in this order: where writers run side by side, one waits for the other.
     removed = versions.publish(tx, namespace, draft)
+    if any(each.matrices for each in indexed):
+        versions.hold_originals(tx, [matrix_key(info.version_id)])
     for each in indexed:
         store.write(tx, each.collection, each.rows)
     further = {each.kind: len(each.rows.node_ids) for each in indexed if each.kind != TEXT}

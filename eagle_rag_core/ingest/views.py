@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from eagle_rag_core.catalog.engine import Catalog
     from eagle_rag_core.catalog.versions import VersionDraft
+    from eagle_rag_core.ingest.batches import CollectionBatches
+    from eagle_rag_core.ingest.matrix_format import MatrixDraft
     from eagle_rag_core.vectors.store import Vector
 
 _LOG = logging.getLogger(__name__)
@@ -37,12 +39,16 @@ class MadeVersion:
     :param kb_seed: of its knowledge base, which rows carry.
     :param terms: the analysed tokens of each chunk, in the order of the chunks.
     :param read_original: gives the file it was made from.
+    :param read_rendition: gives the PDF that shows its pages; b"" where the file does, or nothing.
+    :param related: versions from which may be taken over what would come out the same.
     """
 
     draft: VersionDraft
     kb_seed: str
     terms: Sequence[Sequence[str]]
     read_original: Callable[[], bytes]
+    read_rendition: Callable[[], bytes] = bytes
+    related: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,8 @@ class Contribution:
     :param ids: of the rows: chunks, or whatever else the view indexes.
     :param tokens: of each row, for lexical search; empty ones where the collection has none.
     :param texts: of each row, to be embedded.
+    :param matrices: makes the rows' vectors from matrices, which are kept in a file; None where
+        the embedder gives the vectors themselves.
     """
 
     collection: Collection
@@ -59,6 +67,7 @@ class Contribution:
     ids: Sequence[str]
     tokens: Sequence[Sequence[str]]
     texts: Sequence[str]
+    matrices: MatrixMaker | None = None
 
     def rows(self, made: MadeVersion, dense: Vector | None) -> VersionRows:
         """The rows as a vector store takes them."""
@@ -70,6 +79,22 @@ class Contribution:
             tokens=self.tokens,
             dense=dense,
         )
+
+
+class MatrixMaker(Protocol):
+    """Makes the matrices of one version."""
+
+    @property
+    def draft(self) -> MatrixDraft:
+        """Those that were made, on their way into the version's file."""
+
+    def make(self, report: Callable[[float], None], batches: CollectionBatches | None) -> Vector:
+        """Make them all; the pooled vector of each row, in their order.
+
+        :param report: called with the part that is done; what it raises ends the work.
+        :param batches: where batches are kept for whoever has to begin again.
+        :raises ModelError: the embedder does not answer.
+        """
 
 
 class IndexedView(Protocol):

@@ -159,7 +159,10 @@ class PluginManager:
 
         permissions = {
             source.record.namespace: Permissions(
-                source.manifest.needs.network, private=private, package=source.package
+                source.manifest.needs.network,
+                private=private,
+                package=source.package,
+                variables=source.manifest.needs.env,
             )
             for source in self._selection.chosen
             if source.manifest and source.record.namespace in self._contributions

@@ -117,7 +117,11 @@ class Needs(_Table):
     """``[needs]``: what the pack wants from its surroundings."""
 
     services: tuple[str, ...] = Field((), strict=False, description="Services it connects to.")
-    env: tuple[str, ...] = Field((), strict=False, description="Environment variables it reads.")
+    env: tuple[str, ...] = Field(
+        (),
+        strict=False,
+        description="Environment variables it reads, or that a library it imports sets.",
+    )
     network: tuple[Address, ...] = Field(
         (),
         strict=False,

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 import time
 from bisect import bisect_right
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from eagle_rag_core.catalog.engine import Catalog
-from eagle_rag_core.catalog.scopes import resolve
 from eagle_rag_core.errors import ConfigError, InvalidArgument
 from eagle_rag_core.retrieval.expansion import Pages
 from eagle_rag_core.retrieval.gathering import Gathering
@@ -21,7 +20,7 @@ from eagle_rag_core.retrieval.legs import (
     plan_text_legs,
     weigh,
 )
-from eagle_rag_core.retrieval.query_expansion import ExpandedQuery, expand_query
+from eagle_rag_core.retrieval.query_expansion import ExpandedQuery, QueryExpansion
 from eagle_rag_core.retrieval.reranking import rerank
 from eagle_rag_core.retrieval.running import Attempt, since
 from eagle_rag_core.retrieval.selection import Selector, to_hits
@@ -29,20 +28,14 @@ from eagle_rag_core.retrieval.view_legs import NO_VIEWS, ViewIndex
 from eagle_rag_core.retrieval.workers import WorkerPool
 from eagle_rag_core.settings.sections import RetrievalSettings
 from eagle_rag_core.types import (
-    Caller,
-    Condition,
     Hit,
     Leg,
     LegRequest,
     QueryExpander,
     Reranker,
     Scope,
-    ScopeRequest,
     Step,
 )
-
-#: A scope is cut down to its caller's rights before it gets here; narrowing it needs none.
-_NARROWING = Caller("retrieval")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +125,8 @@ class Orchestrator:
         if top_k < 1:
             raise InvalidArgument("top_k must be at least 1.")
         attempt = Attempt(self._pool, self._parts.settings.leg_timeout, deadline)
-        expanded = self._expand(query, scope, attempt)
+        expansion = QueryExpansion(self._parts.catalog, self._parts.expanders)
+        expanded = expansion.of(query, scope, attempt)
         if without:
             expanded = replace(expanded, factors={**expanded.factors, **dict.fromkeys(without, 0)})
         if expanded.scope.empty:
@@ -147,21 +141,6 @@ class Orchestrator:
     def close(self) -> None:
         """Let the worker threads end."""
         self._pool.close()
-
-    def _expand(self, query: str, scope: Scope, attempt: Attempt) -> ExpandedQuery:
-        if scope.empty or not self._parts.expanders:
-            return ExpandedQuery(scope)
-        return expand_query(self._parts.expanders, query, scope, self._narrow, attempt)
-
-    def _narrow(self, scope: Scope, conditions: Sequence[Condition]) -> Scope:
-        catalog = self._parts.catalog
-        request = ScopeRequest(
-            scope_kbs=tuple(scope.kbs),
-            scope_documents=tuple(scope.documents),
-            filter=tuple(conditions),
-        )
-        with catalog.read() as conn:
-            return resolve(conn, catalog.namespace, _NARROWING, request)
 
     def _search(
         self, query: str, expanded: ExpandedQuery, top_k: int, attempt: Attempt

@@ -7,9 +7,21 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from eagle_rag_core.catalog.engine import Catalog
+from eagle_rag_core.catalog.scopes import resolve
 from eagle_rag_core.retrieval.running import Attempt, failed_step, since
-from eagle_rag_core.types import Condition, Expansion, QueryExpander, Scope, Step
+from eagle_rag_core.types import (
+    Caller,
+    Condition,
+    Expansion,
+    QueryExpander,
+    Scope,
+    ScopeRequest,
+    Step,
+)
 
+#: A scope is cut down to its caller's rights before it gets here; narrowing it needs none.
+_NARROWING = Caller("retrieval")
 #: Bounds on what one expander may add, so that it cannot drown the query.
 MAX_TERMS = 100
 MAX_TERM_LENGTH = 200
@@ -30,6 +42,29 @@ class ExpandedQuery:
     terms: tuple[str, ...] = ()
     factors: dict[str, float] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class QueryExpansion:
+    """The packs' expanders over the documents of a catalog."""
+
+    catalog: Catalog
+    expanders: Sequence[QueryExpander] = ()
+
+    def of(self, query: str, scope: Scope, attempt: Attempt) -> ExpandedQuery:
+        """The query after all expanders; as it is where there is nothing to search or to ask."""
+        if scope.empty or not self.expanders or not query.strip():
+            return ExpandedQuery(scope)
+        return expand_query(self.expanders, query, scope, self._narrow, attempt)
+
+    def _narrow(self, scope: Scope, conditions: Sequence[Condition]) -> Scope:
+        request = ScopeRequest(
+            scope_kbs=tuple(scope.kbs),
+            scope_documents=tuple(scope.documents),
+            filter=tuple(conditions),
+        )
+        with self.catalog.read() as conn:
+            return resolve(conn, self.catalog.namespace, _NARROWING, request)
 
 
 def expand_query(

@@ -15,11 +15,12 @@ from eagle_rag_core.errors import InvalidArgument
 from eagle_rag_core.models.analyzer import analyze
 from eagle_rag_core.retrieval.fusion import FusedNode, fuse
 from eagle_rag_core.retrieval.gathering import Gathering
-from eagle_rag_core.retrieval.legs import DENSE, PlannedLeg, TextIndex, plan_text_legs
-from eagle_rag_core.retrieval.pixels import PixelIndex, no_pixels
+from eagle_rag_core.retrieval.legs import DENSE, PlannedLeg, TextIndex, plan_text_legs, weigh
+from eagle_rag_core.retrieval.pixels import MAXSIM, PIXELS, PixelIndex, no_pixels
+from eagle_rag_core.retrieval.query_expansion import ExpandedQuery, QueryExpansion
 from eagle_rag_core.retrieval.running import Attempt, since
 from eagle_rag_core.retrieval.workers import WorkerPool
-from eagle_rag_core.types import LegRequest, Scope, Step, Tile, TileKind
+from eagle_rag_core.types import LegRequest, QueryExpander, Scope, Step, Tile, TileKind
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from eagle_rag_core.catalog.engine import Catalog
     from eagle_rag_core.settings.sections import RetrievalSettings
 
-#: Name of the leg that compares pixels.
-PIXELS: Final = "pixels"
 #: What is left of the score of a tile of each kind. A page has all the words of its figures and
 #: tables, and the rest of the page besides; measured, see docs/visual.md.
 _SHARES: Final = {TileKind.PAGE: 0.95, TileKind.SECTION: 0.95}
@@ -68,7 +67,7 @@ class VisualHit:
 class VisualOutcome:
     """Hits, best first, and how they came about.
 
-    :param terms: the analysed terms of the query.
+    :param terms: the analysed terms of the query and its expansion.
     :param similarity: inner product of the query and the nearest words; None without that leg.
     """
 
@@ -90,6 +89,7 @@ class VisualParts:
     index: TextIndex
     settings: RetrievalSettings
     pixels: PixelIndex | None = None
+    expanders: tuple[QueryExpander, ...] = ()
 
 
 class VisualRetriever:
@@ -132,12 +132,14 @@ class VisualRetriever:
             raise no_pixels()
         if top_k < 1:
             raise InvalidArgument("top_k must be at least 1.")
-        if scope.empty:
-            step = Step("scope", "skipped", "The scope holds no documents; nothing was searched.")
-            return VisualOutcome((), (step,))
         parts, settings = self._parts, self._parts.settings
         attempt = Attempt(self._pool, settings.leg_timeout, deadline)
-        legs, off, terms = self._plan(query, image)
+        expanded = QueryExpansion(parts.catalog, parts.expanders).of(query, scope, attempt)
+        scope = expanded.scope
+        if scope.empty:
+            step = Step("scope", "skipped", "The scope holds no documents; nothing was searched.")
+            return VisualOutcome((), (*expanded.steps, step))
+        legs, off, terms = self._plan(query, image, expanded)
         limit = max(settings.min_candidates, settings.overfetch * top_k)
         gathering = Gathering(legs, LegRequest(query, scope, limit), attempt)
         started = time.perf_counter()
@@ -150,7 +152,7 @@ class VisualRetriever:
         best = _without_repeats(_by_kind(ranking, tiles), tiles)[:top_k]
         hits = tuple(_hit(node, tiles[node.node_id], terms) for node in best)
         selected = Step("select", "ok", count=len(hits), elapsed_ms=since(started))
-        steps = (*off, *gathering.steps(), selected)
+        steps = (*expanded.steps, *off, *gathering.steps(), selected)
         return VisualOutcome(hits, steps, terms, gathering.best_score(DENSE))
 
     def close(self) -> None:
@@ -158,21 +160,22 @@ class VisualRetriever:
         self._pool.close()
 
     def _plan(
-        self, query: str, image: bytes
+        self, query: str, image: bytes, expanded: ExpandedQuery
     ) -> tuple[list[PlannedLeg], tuple[Step, ...], tuple[str, ...]]:
         legs: list[PlannedLeg] = []
         off: tuple[Step, ...] = ()
         terms: tuple[str, ...] = ()
         if query.strip():
-            plan = plan_text_legs(self._parts.index, query)
+            plan = plan_text_legs(self._parts.index, query, expanded.terms)
             legs, off, terms = [*plan.legs], plan.off, plan.terms
         if self._parts.pixels is not None:
-            planned = self._parts.pixels.leg(PIXELS, query, image)
+            planned = self._parts.pixels.leg(query, image)
             if isinstance(planned, Step):
                 off = (*off, planned)
             else:
                 legs.append(planned)
-        return legs, off, terms
+        legs, weightless = weigh(legs, expanded.factors)
+        return legs, (*off, *weightless), terms
 
     def _visible(
         self, conn: Connection, gathering: Gathering, scope: Scope, kinds: Collection[TileKind]
@@ -235,7 +238,7 @@ def _hit(node: FusedNode, placed: PlacedTile, terms: Sequence[str]) -> VisualHit
 
 def _matched_by(node: FusedNode, tile: Tile, terms: Iterable[str]) -> str:
     """Where the words come from that say most of the query."""
-    if node.why.keys() == {PIXELS}:
+    if node.why.keys() <= {PIXELS, MAXSIM}:
         return PIXELS
     asked = frozenset(terms)
     in_caption = len(asked.intersection(analyze(tile.caption)))

@@ -79,5 +79,5 @@ class DocumentService:
                 retire_everywhere(tx, self._store, namespace, removed.version_ids)
         except NotFound:
             return False
-        self._originals.discard(removed.content_hashes)
+        self._originals.release(removed)
         return True

@@ -97,7 +97,8 @@ class IngestService:
         :param content_hash: of its original.
         :raises StorageError: it cannot be told.
         """
-        return fingerprint == self.fingerprint and self._pipeline.has_original(content_hash)
+        made_here = fingerprint in self._pipeline.recipes.known()
+        return made_here and self._pipeline.has_original(content_hash)
 
     def look(self, caller: Caller, request: IngestRequest) -> tuple[str, bool]:
         """What submitting a source would do: its document's id, and whether nothing would change.

@@ -14,8 +14,9 @@ from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.errors import ErrorCode, InvalidArgument, ModelError, NotFound, StorageError
 from eagle_rag_core.ingest.embedding import stored_vectors
 from eagle_rag_core.ingest.indexing import IndexedRows, index_version
+from eagle_rag_core.ingest.matrix_files import MatrixFiles
 from eagle_rag_core.ingest.originals import Originals
-from eagle_rag_core.ingest.publishing import publish_version
+from eagle_rag_core.ingest.publishing import ensure_matrices, publish_version, stage_rows
 from eagle_rag_core.ingest.views import IndexedView, MadeVersion, TextView
 from eagle_rag_core.types import Caller
 from eagle_rag_core.vectors.collections import as_collection
@@ -42,6 +43,7 @@ class CopyParts:
     catalog: Catalog
     store: VectorStore
     originals: Originals
+    matrices: MatrixFiles
     text: TextView
     embeds: bool
     views: Sequence[IndexedView]
@@ -145,8 +147,7 @@ class KbCopyService:
             old = copying.read_draft(conn, side.namespace, original.document_id, parts.packs)
         new = copying.moved(old, target, document_id)
         indexed = self._indexed(old, new, side, seed)
-        for each in indexed:
-            parts.store.stage(each.collection, each.rows)
+        stage_rows(parts.store, parts.matrices, indexed)
         with parts.catalog.write() as tx:
             # As long as the document it comes from stands, nobody removes the original.
             if not copying.hold_visible(tx, original.version_id):
@@ -155,7 +156,8 @@ class KbCopyService:
             if kbs.seed(tx, own, target) != seed:
                 raise StorageError(f"The knowledge base {target!r} was renamed or deleted.")
             removed = publish_version(tx, parts.store, own, new, indexed, parts.views)
-        parts.originals.discard(removed.content_hashes)
+        ensure_matrices(parts.matrices, indexed)
+        parts.originals.release(removed)
         return True
 
     def _indexed(
@@ -185,6 +187,8 @@ class KbCopyService:
             seed,
             [tokens[chunk.node_id] for chunk in old.chunks],
             read_original=lambda: parts.originals.read(new.content_hash),
+            read_rendition=lambda: parts.originals.read(new.rendition) if new.rendition else b"",
+            related=[old.document.version_id],
         )
         return index_version((parts.text, *parts.views), made, known)
 

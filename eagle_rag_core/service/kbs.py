@@ -125,7 +125,7 @@ class KbService:
                     kb_changes.forget(tx, namespace, aside)
                     return gone
                 retire_everywhere(tx, self._store, namespace, removed.version_ids)
-            self._originals.discard(removed.content_hashes)
+            self._originals.release(removed)
             gone += len(removed.version_ids)
 
     def _check_new(self, caller: Caller, name: str) -> None:

@@ -41,11 +41,22 @@ Format = Literal["png", "jpeg"]
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """The original of a document that the caller may read."""
+    """What there is to show of a document that the caller may read.
+
+    :param original: hash of the original.
+    :param pages: of what shows its pages: the original, or a PDF that was made of it.
+    :param pages_type: media type of that.
+    """
 
     version_id: str
-    content_hash: str
+    original: str
     media_type: str
+    pages: str
+    pages_type: str
+
+    @property
+    def has_pages(self) -> bool:
+        return self.pages_type == _PDF or self.pages_type.startswith("image/")
 
 
 class PageService:
@@ -67,7 +78,7 @@ class PageService:
         highlight: Sequence[Box] = (),
         format: Format = "png",
     ) -> bytes:
-        """A page of a PDF, or of a picture, as it is displayed.
+        """A page of a document as it is displayed.
 
         :param page: 1-based.
         :param width: in pixels; a picture is not enlarged, and a huge page is drawn smaller.
@@ -82,16 +93,15 @@ class PageService:
         _check_range("highlight", len(highlight), 0, MAX_MARKS)
         with self._catalog.read() as conn:
             source = self._source(conn, caller, document_id)
-        if source.media_type != _PDF and not source.media_type.startswith("image/"):
+        if not source.has_pages:
             raise EagleError(
-                "Only pages of PDF documents and of pictures can be shown; read the text of this "
-                "document, or ingest it as PDF.",
+                "This document has no pages that can be shown; read its text, or ingest it as PDF.",
                 code=ErrorCode.MODE_UNAVAILABLE,
             )
         marks = tuple(str(box) for box in highlight)
         ask = Ask(
-            source.content_hash,
-            source.media_type,
+            source.pages,
+            source.pages_type,
             page,
             width=width,
             marks=marks,
@@ -116,12 +126,15 @@ class PageService:
                 raise NotFound("There is no such image; it may be of a document that changed.")
             source = self._source(conn, caller, found.document_id)
         tile = found.tile
-        if tile.part.startswith("#table") or not (tile.part or _has_pages(source)):
+        if tile.part.startswith("#table") or not (tile.part or source.has_pages):
             raise EagleError(
                 "This has no picture of its own; its text says what it shows.",
                 code=ErrorCode.MODE_UNAVAILABLE,
             )
-        ask = Ask(source.content_hash, source.media_type, max(1, tile.page), width=width)
+        if tile.part:
+            ask = Ask(source.original, source.media_type, max(1, tile.page), width=width)
+        else:
+            ask = Ask(source.pages, source.pages_type, max(1, tile.page), width=width)
         ask = replace(ask, part=tile.part, box=str(_with_margin(tile.box)), format=format)
         return self._answer(ask).image
 
@@ -178,7 +191,7 @@ class PageService:
         end: int,
     ) -> Sequence[Box]:
         if not words:
-            ask = Ask(source.content_hash, source.media_type, span.number, words=True)
+            ask = Ask(source.pages, source.pages_type, span.number, words=True)
             words = [Word(*word) for word in self._answer(ask).words]
         alignment = Alignment(text, words)
         found = alignment.between(max(start, span.start) - span.start, end - span.start)
@@ -187,7 +200,9 @@ class PageService:
     def _source(self, conn: Connection, caller: Caller, document_id: str) -> _Source:
         info = documents.get_document(conn, self._catalog.namespace, caller, document_id)
         _, content_hash = versions.made_from(conn, info.version_id)
-        return _Source(info.version_id, content_hash, info.media_type)
+        rendition = versions.rendition_of(conn, info.version_id)
+        pages = (rendition, _PDF) if rendition else (content_hash, info.media_type)
+        return _Source(info.version_id, content_hash, info.media_type, *pages)
 
     def _answer(self, ask: Ask) -> Answer:
         answer = self._cache.get(ask)
@@ -234,10 +249,6 @@ class _Cache:
 
 def _size(answer: Answer) -> int:
     return len(answer.image) + _CACHED_WORD_BYTES * len(answer.words) + _CACHED_WORD_BYTES
-
-
-def _has_pages(source: _Source) -> bool:
-    return source.media_type == _PDF or source.media_type.startswith("image/")
 
 
 def _with_margin(box: Box) -> Box:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, func, or_, select
 
 from eagle_rag_core.catalog import kbs
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.catalog.membership import any_of
 from eagle_rag_core.catalog.schema import documents, jobs, versions
 from eagle_rag_core.ingest.pipeline import IngestPipeline
+from eagle_rag_core.ingest.recipes import Recipes
 from eagle_rag_core.jobs.queue import JobQueue
 from eagle_rag_core.types import Caller, IngestRequest, Job, JobPriority, JobStatus
 
@@ -47,9 +48,9 @@ class ReindexService:
         self._wake = wake
 
     @property
-    def fingerprint(self) -> str:
-        """Of the pipeline that documents are made anew with."""
-        return self._pipeline.fingerprint
+    def fingerprints(self) -> frozenset[str]:
+        """Of the versions that the pipeline makes which documents are made anew with."""
+        return self._pipeline.recipes.known()
 
     def stale(self, caller: Caller, kb_name: str = "") -> int:
         """How many documents another pipeline made.
@@ -141,8 +142,17 @@ class ReindexService:
         return (
             documents.c.namespace == namespace,
             any_of(documents.c.kb_name, names),
-            versions.c.fingerprint != self._pipeline.fingerprint,
+            or_(*_outdated(self._pipeline.recipes)),
         )
+
+
+def _outdated(recipes: Recipes) -> Iterator[ColumnElement[bool]]:
+    """What versions are those that another pipeline made, or that could have pages by now."""
+    current = recipes.current()
+    media_type, fingerprint = documents.c.media_type, versions.c.fingerprint
+    yield media_type.not_in(current) & (fingerprint != recipes.plain)
+    for name, accepted in current.items():
+        yield (media_type == name) & fingerprint.not_in(accepted)
 
 
 #: Documents with the version that readers see.

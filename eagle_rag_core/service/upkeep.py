@@ -58,6 +58,7 @@ def build_upkeep(parts: UpkeepParts, rooms: PipelineParts, pipeline: IngestPipel
         catalog=rooms.catalog,
         store=rooms.store,
         originals=rooms.originals,
+        matrices=rooms.matrices,
         text=rooms.text,
         embeds=parts.embeds,
         views=rooms.views,

@@ -49,7 +49,8 @@ class CallFailed(Exception):
 class PackLibrary:
     """An app on the real engine whose packs need not be installed.
 
-    Documents are searched by words alone unless ``settings`` choose an embedder. Configuration
+    Documents are searched by words alone unless ``settings`` choose an embedder, and programs of
+    the machine make no pages of them unless ``settings`` (``ingest.pages``) say so. Configuration
     files of the machine are not read; its ``EAGLE_RAG_…`` variables count less than ``settings``.
 
     Close it, or use it in a ``with`` statement.
@@ -212,6 +213,7 @@ def _settings(
         "home": home,
         "plugins": {"enabled": list(enabled), "default_namespace": namespace},
         "models": {"text_embedder": "none"},
+        "ingest": {"pages": {"office": "off", "web": "off"}},
     }
     # Naming a file keeps the one in the working folder out.
     home.mkdir(parents=True, exist_ok=True)

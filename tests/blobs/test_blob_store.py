@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import itertools
 import logging
 import socket
@@ -16,7 +17,7 @@ import pytest
 from servers import S3Server
 
 from eagle_rag_core.blobs.s3 import S3Access
-from eagle_rag_core.blobs.store import BlobStore
+from eagle_rag_core.blobs.store import BlobStore, Part
 from eagle_rag_core.errors import ConfigError, StorageError
 from eagle_rag_core.settings import load_settings
 from eagle_rag_core.storage import open_blobs
@@ -41,6 +42,25 @@ def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> BlobStore:
         server.client().create_bucket(Bucket=bucket)
         url = f"s3://{bucket}"
     return BlobStore(url, S3Access(**server.settings))
+
+
+def test_parts_of_blobs_are_read_at_once(blobs: BlobStore) -> None:
+    other = hashlib.sha256(b"Kelp").hexdigest()
+    assert blobs.read_parts([]) == []
+    blobs.put(KEY, DATA)
+    blobs.put(other, b"Kelp")
+    wanted = [Part(KEY, 0, 6), Part(other, 1, 99), Part("ab" * 32, 0, 5), Part(KEY, 7, 10)]
+    assert blobs.read_parts(wanted) == [b"Otters", b"elp", None, b"eat"]
+
+
+def test_a_blob_can_be_replaced(blobs: BlobStore) -> None:
+    blobs.put(KEY, DATA)
+    blobs.put_file(KEY, io.BytesIO(b"other"))
+    assert blobs.get(KEY) == DATA
+    blobs.put_file(KEY, io.BytesIO(b"other"), replace=True)
+    assert blobs.get(KEY) == b"other"
+    blobs.put(KEY, DATA, replace=True)
+    assert blobs.get(KEY) == DATA
 
 
 def test_a_blob_is_kept_until_it_is_deleted(blobs: BlobStore) -> None:

@@ -228,7 +228,7 @@ def test_deleting_takes_everything_inside_and_nothing_else(catalog: Catalog) -> 
             documents.get_document(tx, NAMESPACE, LOCAL, gone.document.document_id)
         assert kb_changes.set_aside_kbs(tx, NAMESPACE) == [aside]
         removed = versions.empty_kb(tx, NAMESPACE, aside, 10)
-        assert removed == ([gone.document.version_id], {gone.content_hash})
+        assert removed[:2] == ([gone.document.version_id], {gone.content_hash})
         assert versions.empty_kb(tx, NAMESPACE, aside, 10) is None
         kb_changes.forget(tx, NAMESPACE, aside)
         assert counts(tx) | {"jobs": 0} == one_each

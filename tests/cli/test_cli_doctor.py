@@ -59,7 +59,8 @@ def free_port() -> int:
 
 def test_a_sound_deployment_is_told_check_by_check(home: Path) -> None:
     found = checks(home, "--no-packs", MODELS__OCR="auto", MODELS__TEXT_EMBEDDER="auto")
-    expected = {"settings", "python", "clock", "home", "disk", "permissions", "database", "blobs"}
+    expected = {"settings", "python", "clock", "home", "disk", "permissions", "pages"}
+    expected |= {"database", "blobs"}
     expected |= {"auth", "port.server", "port.mcp", "packs", "packs.loaded", "index"}
     assert set(found) == expected | {"model.embedder", "model.ocr"}
     assert {check["status"] for check in found.values()} <= {"ok", "warning"}

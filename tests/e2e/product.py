@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from e2e import warm
 
 #: Seconds; generous, because tests share few cores.
 PATIENCE = 45.0
@@ -45,7 +46,7 @@ def admitted(home: Path, runs: Callable[[], bool]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """A home with the settings and the installed packs its processes share.
+    """A home with the settings and the installed packs its processes share; without models.
 
     :param settings: dotted keys, e.g. ``ingest.max_bytes``.
     :param site: folder that packs are installed in, if any.
@@ -79,7 +80,8 @@ class Deployment:
         if ON_MILVUS and any(runs() for runs in _holders.get(self.home, ())):
             pytest.skip(_ALONE)
         kept = {k: v for k, v in os.environ.items() if not k.startswith("EAGLE_RAG_")}
-        settings = {"models.text_embedder": "none", **self.settings}
+        alone = {"ingest.pages.office": "off", "ingest.pages.web": "off"}
+        settings = {"models.text_embedder": "none", "models.ocr": "none", **alone, **self.settings}
         if ON_MILVUS:
             settings.setdefault("milvus.uri", str(self.home / "vectors" / "lite.db"))
         environ = {
@@ -192,10 +194,14 @@ def run_cli(
 def run(
     command: Sequence[str], deployment: Deployment, *, cwd: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
+    environ = deployment.environ
+    folder = cwd or deployment.home.parent
+    if warm.can_start(command, environ):
+        return warm.run(command, env=environ, cwd=folder, timeout=PATIENCE * 2)
     return subprocess.run(
         command,
-        env=deployment.environ,
-        cwd=cwd or deployment.home.parent,
+        env=environ,
+        cwd=folder,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

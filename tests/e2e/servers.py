@@ -26,17 +26,36 @@ from e2e.product import (
     free_port,
     patiently,
 )
+from e2e.warm import WarmProcess, can_start
 
 
 class Process:
-    """A running process of the product."""
+    """A running process of the product.
 
-    def __init__(self, command: Sequence[str], deployment: Deployment, log: Path, **pipes: Any):
+    :param cold: with everything that an interpreter does first.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        deployment: Deployment,
+        log: Path,
+        *,
+        cold: bool = False,
+        **pipes: Any,
+    ):
         self._log = log
+        environ = deployment.environ
+        self.process: subprocess.Popen[bytes] | WarmProcess
         with log.open("wb") as stderr:
-            self.process = subprocess.Popen(
-                command, env=deployment.environ, cwd=log.parent, stderr=stderr, **pipes
-            )
+            if can_start(command, environ) and not cold:
+                self.process = WarmProcess(
+                    command, env=environ, cwd=log.parent, stderr=stderr.fileno(), **pipes
+                )
+            else:
+                self.process = subprocess.Popen(
+                    command, env=environ, cwd=log.parent, stderr=stderr, **pipes
+                )
         admitted(deployment.home, lambda: self.running)
 
     @property

@@ -58,7 +58,9 @@ pack = Pack()
 def home(tmp_path_factory: pytest.TempPathFactory) -> Deployment:
     folder = tmp_path_factory.mktemp("bad")
     install_pack(folder / "site", "net", body=_NETWORK, text=pack_manifest("net", more=""))
-    return Deployment(folder / "home", {**LIMITS, "profile": "net"}, folder / "site")
+    return Deployment(
+        folder / "home", {**LIMITS, "profile": "net", "models.ocr": "auto"}, folder / "site"
+    )
 
 
 @pytest.fixture(scope="module")

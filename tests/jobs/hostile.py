@@ -11,14 +11,14 @@ from e2e.product import Deployment
 from eagle_rag_core.testing.fake_distributions import pack_manifest
 
 _BODY = """
-import os, pathlib, re, signal, sys, time
+import ctypes, os, pathlib, signal, sys, time
 from eagle_rag_core.plugins import hookimpl
 from eagle_rag_core.types import ParsedDocument
 
 def swell():
     held = []
     while True:
-        held.append(bytearray(50_000_000))
+        held.append(bytes(50_000_000))
 
 def wait_for(gate):
     while pathlib.Path(gate).exists():
@@ -45,8 +45,8 @@ pack = Pack()
 """
 
 HANG = "time.sleep(1000)"
-#: Holds the interpreter's lock: no other thread of the process runs.
-SPIN = "re.match(r'(a+)+$', 'a' * 64 + 'b')"
+#: Holds the interpreter's lock, as an endless regular expression does: no other thread runs.
+HOLD = "ctypes.PyDLL(None).sleep(1000)"
 SWELL = "swell()"
 CRASH = "os.kill(os.getpid(), signal.SIGSEGV)"
 LEAVE = "os._exit(7)"
@@ -57,7 +57,7 @@ def hostile_deployment(folder: Path, **settings: object) -> Deployment:
     """A deployment with that pack and tight limits."""
     install_pack(folder / "site", "hostile", body=_BODY, text=pack_manifest("hostile", more=""))
     home = Deployment(folder / "home", {"profile": "hostile"}, folder / "site")
-    tight = {"ingest__parse_timeout": 3, "ingest__max_memory_mb": 600, "ingest__processes": 1}
+    tight = {"ingest__parse_timeout": 5, "ingest__max_memory_mb": 600, "ingest__processes": 1}
     return home.with_settings(**{**tight, **settings})
 
 

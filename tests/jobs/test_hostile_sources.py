@@ -51,7 +51,7 @@ def test_a_server_has_no_worker_process_before_its_first_job(
 @pytest.mark.parametrize(
     ("name", "text", "reason"),
     [
-        ("spin", hostile.SPIN, "took longer than 3 seconds"),
+        ("hold", hostile.HOLD, "took longer than 5 seconds"),
         ("swell", hostile.SWELL, "more than 600 MB"),
         ("crash", hostile.CRASH, "ended the worker process (signal 11)"),
         ("leave", hostile.LEAVE, "ended the worker process (exit status 7)"),
@@ -126,7 +126,7 @@ def busy(tmp_path: Path, launcher: Launcher) -> Iterator[tuple[Deployment, Stdio
     """A server whose worker process is at a job that never ends and holds the interpreter."""
     home = hostile_deployment(tmp_path, ingest__parse_timeout=600, ingest__lease_seconds=2)
     server = launcher.stdio(home)
-    job = server.ingest(write(home, "spin.evil", hostile.SPIN))
+    job = server.ingest(write(home, "hold.evil", hostile.HOLD))
     for _ in patiently("the job to run"):
         if rows.jobs(home)[job] == "running":
             break

@@ -171,6 +171,22 @@ def test_importing_a_module_stores_its_bytecode(
     assert tried(lambda: by_hand.write_bytes(b"")) == [EffectKind.FILE]
 
 
+def test_an_imported_library_may_set_declared_variables(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setenv("LIBRARY_BASE", "")
+    declared = Permissions(variables=["LIBRARY_BASE"])
+    setting = "import os\nos.environ['{}'] = 'here'\n"
+    (folder / "setting_declared.py").write_text(setting.format("LIBRARY_BASE"))
+    (folder / "setting_other.py").write_text(setting.format("PATH"))
+    assert tried(lambda: __import__("setting_declared"), declared) == []
+    assert os.environ["LIBRARY_BASE"] == "here"
+    refused = [EffectKind.ENVIRONMENT]
+    assert tried(lambda: __import__("setting_other"), declared) == refused
+    assert tried(lambda: os.environ.update(LIBRARY_BASE="there"), declared) == refused
+
+
 def test_the_library_s_own_files_are_read_through_the_context(folder: Path) -> None:
     guarded = Permissions(private=[folder / "catalog.db", folder / "blobs"])
     (folder / "blobs").mkdir()

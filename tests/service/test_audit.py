@@ -37,7 +37,8 @@ def add_file(name: str, seconds_ago: float) -> Callable[[Life, str], None]:
 
 
 _VERSION_COPY = (
-    "INSERT INTO versions SELECT 'f0', document_id, content_hash, fingerprint, size, text, "
+    "INSERT INTO versions (version_id, document_id, content_hash, fingerprint, size, text, "
+    "created_at) SELECT 'f0', document_id, content_hash, fingerprint, size, text, "
     "created_at FROM versions LIMIT 1"
 )
 _ROW_COPY = (

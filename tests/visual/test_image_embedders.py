@@ -16,7 +16,9 @@ from visual_samples import Place, draw_report, picture
 
 from eagle_rag_core.errors import ConfigError, ErrorCode, InvalidArgument, ModelError
 from eagle_rag_core.ingest.image_input import MAX_BYTES, picture_from_base64
-from eagle_rag_core.models.image_embedders import ServedImageEmbedder, image_embedder
+from eagle_rag_core.models.fastembed_image import _pairs
+from eagle_rag_core.models.image_embedders import image_embedder
+from eagle_rag_core.models.image_servers import ServedImageEmbedder
 from eagle_rag_core.settings.sections import ImageEmbeddingSettings, ModelSettings
 from eagle_rag_core.testing import PackLibrary
 from eagle_rag_core.testing.library import CallFailed
@@ -190,6 +192,16 @@ def test_names_of_embedders() -> None:
         image_embedder(ModelSettings(image_embedder="openai-like"))
 
 
-def test_fastembed_says_how_it_is_installed() -> None:
-    with pytest.raises(ModelError, match="pip install fastembed"):
-        image_embedder(ModelSettings(image_embedder="fastembed:Qdrant/clip-ViT-B-32"))
+@pytest.mark.parametrize("model", ["Qdrant/clip-ViT-B-32", "Qdrant/colmodernvbert"])
+def test_fastembed_says_how_it_is_installed(model: str) -> None:
+    with pytest.raises(ModelError, match=r"eagle-rag-core\[fastembed\]"):
+        image_embedder(ModelSettings(image_embedder=f"fastembed:{model}"))
+
+
+def test_models_of_fastembed_for_pictures_and_words() -> None:
+    vision = ["Qdrant/clip-ViT-B-32-vision", "google/siglip2-base-patch16-224", "Qdrant/resnet50"]
+    text = ["Qdrant/clip-ViT-B-32-text", "google/siglip2-base-patch16-224", "BAAI/bge-small-en"]
+    assert _pairs(vision, text) == {
+        "Qdrant/clip-ViT-B-32": (vision[0], text[0]),
+        "google/siglip2-base-patch16-224": (vision[1], text[1]),
+    }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from visual_set import SHARED, by_text, fill, iou, measure, visually
 
 from eagle_rag_core.catalog import collections
 from eagle_rag_core.errors import EagleError, ErrorCode, NotFound
+from eagle_rag_core.retrieval.visual import VisualRetriever
 from eagle_rag_core.service.visual import VisualOutcome
 from eagle_rag_core.testing import PackLibrary
 from eagle_rag_core.types import (
@@ -19,7 +22,10 @@ from eagle_rag_core.types import (
     Box,
     Caller,
     Condition,
+    Expansion,
     FilterOp,
+    QueryExpander,
+    Scope,
     ScopeRequest,
 )
 
@@ -114,3 +120,19 @@ def test_another_text_embedder_takes_the_regions_along(tmp_path: Path) -> None:
         outcome = search(library, "something that listens to satellites")
         assert ("dense", "ok") in {(step.name, step.status) for step in outcome.steps}
         library.ingest(tmp_path / "report.pdf", kb_name="again")
+
+
+def test_expanders_of_packs_add_words_weights_and_filters(seen: Seen) -> None:
+    def found(**expansion: object) -> VisualOutcome:
+        expander = QueryExpander("words", lambda query: Expansion(**expansion))  # type: ignore[arg-type]
+        parts = replace(seen.library.app.engine().visual._parts, expanders=(expander,))
+        with closing(VisualRetriever(parts)) as retriever:
+            return retriever.search("zzz", Scope(kbs=frozenset({"town"})), 1)
+
+    assert found().hits == ()
+    (hit,) = found(terms=["malachite"]).hits
+    assert hit.page == seen.places["paint"].page
+    assert found(terms=["malachite"]).steps[0].name == "expand:words"
+    assert found(terms=["malachite"], leg_weights={"lexical": 0.0}).hits == ()
+    nothing = Condition("title", FilterOp.EQ, "no such title")
+    assert found(terms=["malachite"], filters=[nothing]).hits == ()

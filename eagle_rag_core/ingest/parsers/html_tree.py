@@ -13,6 +13,16 @@ _DECLARED = re.compile(rb"(?:charset|encoding)\s*=\s*[\"']?\s*([a-zA-Z0-9_.:-]{2
 _SUPERSETS = {"gb2312": "gb18030", "gbk": "gb18030", "iso-8859-1": "cp1252", "us-ascii": "cp1252"}
 
 
+def read_markup(data: bytes, declared: str = "") -> str | None:
+    """The text of an HTML or XHTML page with its tags; None when it is no text.
+
+    :param declared: encoding known from elsewhere; else that which the page names.
+    """
+    found = _DECLARED.search(data[:4096])
+    declared = (declared or (found[1].decode("ascii") if found else "")).lower()
+    return decode(data, _SUPERSETS.get(declared, declared))
+
+
 def read_tree(data: bytes, name: str, declared: str = "") -> Any:
     """The root element of an HTML or XHTML page, without comments. Nothing it names is loaded,
     and entities it declares stay unexpanded.
@@ -23,9 +33,7 @@ def read_tree(data: bytes, name: str, declared: str = "") -> Any:
     from lxml import etree
     from lxml.html import HTMLParser, document_fromstring
 
-    found = _DECLARED.search(data[:4096])
-    declared = (declared or (found[1].decode("ascii") if found else "")).lower()
-    text = decode(data, _SUPERSETS.get(declared, declared))
+    text = read_markup(data, declared)
     if text is None:
         raise parse_failed(name, "is not a text file, so it cannot be HTML.")
     parser = HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)

@@ -34,13 +34,15 @@ _EDGE: Final = (214, 152, 0)
 class Original:
     """An original that can be drawn. A context manager, for use by one thread.
 
+    :param rendition: the PDF that shows its pages where it has none itself.
     :raises ValueError: it cannot be opened, or nothing of its kind can be drawn.
     """
 
-    def __init__(self, data: bytes, media_type: str) -> None:
+    def __init__(self, data: bytes, media_type: str, rendition: bytes = b"") -> None:
         self._data = data
         self._media_type = media_type
-        self._pdf = PdfPages(data) if media_type == PDF else None
+        pdf = data if media_type == PDF else rendition
+        self._pdf = PdfPages(pdf) if pdf else None
 
     def __enter__(self) -> Original:
         if self._pdf is not None:

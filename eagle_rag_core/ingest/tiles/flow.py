@@ -31,6 +31,8 @@ _MIN_SIDE: Final = 48
 _MIN_PIXELS: Final = 12_000
 #: A picture that is used so often is an ornament.
 _REPEATED: Final = 3
+#: Characters between two parts of one table.
+_SAME_TABLE: Final = 2
 _TABLE: Final = re.compile(r"^\|.*\|$(?:\n\|.*\|$)+", re.M)
 
 
@@ -74,6 +76,21 @@ def is_shown(data: bytes) -> bool:
     return min(width, height) >= _MIN_SIDE and _MIN_PIXELS <= width * height <= MAX_PIXELS
 
 
+def table_spans(text: str) -> list[tuple[int, int]]:
+    """Begin and end of each table in a document's text; of a long one, which repeats its header,
+    once."""
+    spans: list[tuple[int, int]] = []
+    head = ""
+    for match in _TABLE.finditer(text):
+        first = match[0].partition("\n")[0]
+        if spans and first == head and match.start() - spans[-1][1] <= _SAME_TABLE:
+            spans[-1] = (spans[-1][0], match.end())
+        else:
+            spans.append(match.span())
+        head = first
+    return spans
+
+
 def section_at(sections: Sequence[Section], offset: int) -> int:
     """Ordinal of the section that a place in the text belongs to."""
     position = bisect_right(sections, offset, key=lambda section: section.start) - 1
@@ -112,7 +129,7 @@ def _tables(parsed: ParsedDocument, sections: Sequence[Section]) -> Iterator[Reg
     for match in _TABLE.finditer(parsed.text):
         head, _, rows = match[0].partition("\n")
         _, _, rows = rows.partition("\n")  # the line below the header
-        if region is not None and head == previous and match.start() - end <= 2:
+        if region is not None and head == previous and match.start() - end <= _SAME_TABLE:
             region = replace(region, text=f"{region.text}\n{rows}")
         else:
             if region is not None:

@@ -14,6 +14,7 @@ from eagle_rag_core.ingest.tiles.flows import book_flow, web_flow, word_flow
 from eagle_rag_core.ingest.tiles.page_regions import PageRegions
 from eagle_rag_core.ingest.tiles.pdf_layout import PageLayout, read_layouts
 from eagle_rag_core.ingest.tiles.pdf_pages import PdfPages
+from eagle_rag_core.ingest.tiles.placing import with_tables
 from eagle_rag_core.ingest.tiles.reading import ReadingLimits, read_regions
 from eagle_rag_core.ingest.tiles.regions import Region, bounded, without_logos
 from eagle_rag_core.ingest.tiles.slides import slide_regions
@@ -65,32 +66,38 @@ class Tiler:
         return f"tiles-{_VERSION}+{self._ocr.fingerprint if self._ocr else 'no-ocr'}"
 
     def tiles_of(
-        self, parsed: ParsedDocument, data: bytes, sections: Sequence[Section], version_id: str
+        self,
+        parsed: ParsedDocument,
+        data: bytes,
+        sections: Sequence[Section],
+        version_id: str,
+        rendition: bytes = b"",
     ) -> tuple[Tile, ...]:
         """The tiles of a document in its order; none where its format shows nothing.
 
         A document is found without its tiles too, so what is wrong with them is logged.
 
         :param data: the original that ``parsed`` was made of.
+        :param rendition: the PDF that shows its pages where it has none itself.
         :raises ModelError: the OCR engine is damaged.
         """
         try:
-            regions = bounded(without_logos(_regions(parsed, data, sections)))
+            regions = bounded(without_logos(_regions(parsed, data, sections, rendition)))
         except Exception:  # libraries raise anything on what they read first in another way
             logger.warning("the tiles of a document cannot be made", exc_info=True)
             return ()
         return tuple(
             _tile(ordinal, region, sections, version_id)
-            for ordinal, region in enumerate(self._read(regions, parsed, data))
+            for ordinal, region in enumerate(self._read(regions, parsed, data, rendition))
         )
 
     def _read(
-        self, regions: Sequence[Region], parsed: ParsedDocument, data: bytes
+        self, regions: Sequence[Region], parsed: ParsedDocument, data: bytes, rendition: bytes
     ) -> Sequence[Region]:
         if self._ocr is None or not regions:
             return regions
         try:
-            with Original(data, parsed.media_type) as original:
+            with Original(data, parsed.media_type, rendition) as original:
 
                 def draw(region: Region) -> Image:
                     return original.draw(region.page, _OCR_WIDTH, part=region.part, box=region.box)
@@ -108,7 +115,9 @@ def page_spans(parsed: ParsedDocument) -> tuple[PageSpan, ...]:
     return parsed.pages
 
 
-def _regions(parsed: ParsedDocument, data: bytes, sections: Sequence[Section]) -> list[Region]:
+def _regions(
+    parsed: ParsedDocument, data: bytes, sections: Sequence[Section], rendition: bytes
+) -> list[Region]:
     if parsed.media_type == PDF:
         return list(_pdf_regions(parsed, data, sections))
     if parsed.media_type.startswith("image/"):
@@ -116,12 +125,29 @@ def _regions(parsed: ParsedDocument, data: bytes, sections: Sequence[Section]) -
     if parsed.media_type == _PPTX:
         return slide_regions(data, parsed, sections)
     flow = _FLOWS.get(parsed.media_type)
-    return regions_of_flow(flow(data), parsed, sections) if flow else []
+    regions = regions_of_flow(flow(data), parsed, sections) if flow else []
+    if not rendition:
+        return regions
+    shown = list(_pdf_regions(parsed, rendition, sections, of_text=True))
+    return [*shown, *_described(regions, shown)]
+
+
+def _described(regions: Sequence[Region], shown: Sequence[Region]) -> Iterator[Region]:
+    """The pictures with a description that is not the caption of what the pages show: the pages
+    show the pictures, but not what the document says of them."""
+    captions = {region.caption for region in shown}
+    for region in regions:
+        if region.kind is TileKind.IMAGE and region.caption and region.caption not in captions:
+            yield region
 
 
 def _pdf_regions(
-    parsed: ParsedDocument, data: bytes, sections: Sequence[Section]
+    parsed: ParsedDocument, data: bytes, sections: Sequence[Section], *, of_text: bool = False
 ) -> Iterator[Region]:
+    """The regions of a PDF.
+
+    :param of_text: its tables are those that the text has.
+    """
     spans = _Spans(parsed)
     read = _words_by_page(parsed.lines)
     with PdfPages(data) as pages:
@@ -135,9 +161,10 @@ def _pdf_regions(
                 return pages.drawn(number)
 
             source: TextSource = "text" if words is None else "ocr"
-            yield from PageRegions(
-                parsed.text, spans.of(number), layout, sections, source, drawn
-            ).all()
+            span = spans.of(number)
+            if of_text:
+                layout = with_tables(layout, parsed.text, span)
+            yield from PageRegions(parsed.text, span, layout, sections, source, drawn).all()
 
 
 def _picture_regions(parsed: ParsedDocument, sections: Sequence[Section]) -> Iterator[Region]:

@@ -95,6 +95,13 @@ def _opened(args: tuple[Any, ...], permitted: Permissions) -> Judgement:
     return (EffectKind.LIBRARY, _text(path)) if permitted.private(_text(path)) else None
 
 
+def _set(args: tuple[Any, ...], permitted: Permissions) -> Judgement:
+    """A variable of the environment; a library that is imported may set those declared."""
+    name = _text(args[0])
+    declared = name in permitted.variables and _importing()
+    return None if declared else (EffectKind.ENVIRONMENT, name)
+
+
 def _changed(args: tuple[Any, ...], permitted: Permissions) -> Judgement:
     """Any change of a file, except that importing a module stores its bytecode."""
     path = _text(args[0])
@@ -197,7 +204,8 @@ JUDGES: Final[Mapping[str, Judge]] = {
         subprocess.Popen webbrowser.open""".split(),
         _always(EffectKind.PROCESS),
     ),
-    **dict.fromkeys("os.chdir os.putenv os.unsetenv".split(), _always(EffectKind.ENVIRONMENT)),
+    "os.putenv": _set,
+    **dict.fromkeys("os.chdir os.unsetenv".split(), _always(EffectKind.ENVIRONMENT)),
     **dict.fromkeys("socket.gethostbyaddr socket.getnameinfo".split(), _always(EffectKind.NETWORK)),
     "socket.bind": _always(EffectKind.NETWORK, shown=2),
     "ctypes.call_function": _always(EffectKind.NATIVE),

@@ -14,12 +14,19 @@ class Permissions:
     :param network: addresses its tools may reach, ``host:port`` each.
     :param private: files and folders of the library, which packs read through their context only.
     :param package: top-level package of the pack, to name the place of an effect.
+    :param variables: of the environment, which libraries may set while they are imported.
     """
 
     def __init__(
-        self, network: Iterable[str] = (), *, private: Iterable[Path] = (), package: str = ""
+        self,
+        network: Iterable[str] = (),
+        *,
+        private: Iterable[Path] = (),
+        package: str = "",
+        variables: Iterable[str] = (),
     ) -> None:
         self.package = package
+        self.variables = frozenset(variables)
         self.network = frozenset(_address(entry) for entry in network)
         self._hosts = frozenset(host for host, _ in self.network)
         self._private = tuple(os.path.realpath(path) for path in private)

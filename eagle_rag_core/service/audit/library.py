@@ -56,7 +56,7 @@ def library_checks(parts: AuditParts) -> Sequence[Check]:
         Check(
             "catalog.documents",
             lambda: chain(
-                lost_versions(catalog, blobs, parts.reindex.fingerprint, remake),
+                lost_versions(catalog, blobs, parts.reindex.fingerprints, remake),
                 of_catalog.broken_documents(catalog, remake),
             ),
         ),
@@ -71,6 +71,8 @@ def library_checks(parts: AuditParts) -> Sequence[Check]:
         Check("vectors.feed", lambda: of_vectors.change_feed(catalog, store)),
         Check("vectors.rows", lambda: of_vectors.rows(catalog, store, remake)),
         Check("blobs.missing", lambda: of_originals.missing(catalog, blobs)),
+        Check("blobs.renditions", lambda: of_originals.lost_renditions(catalog, blobs, remake)),
+        Check("blobs.matrices", lambda: of_originals.lost_matrices(catalog, blobs, remake)),
         Check("blobs.orphans", lambda: of_originals.orphans(catalog, blobs, originals, time.time)),
         Check("jobs.stuck", lambda: of_jobs.stuck(catalog, time.time)),
         Check(

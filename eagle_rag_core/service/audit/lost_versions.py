@@ -27,12 +27,12 @@ _CHECK = "catalog.documents"
 def lost_versions(
     catalog: Catalog,
     blobs: BlobStore,
-    fingerprint: str,
+    current: Collection[str],
     remake: Callable[[str], object],
 ) -> Iterator[Finding]:
     """Documents without the version that readers are to see.
 
-    :param fingerprint: of the pipeline of today.
+    :param current: the fingerprints of the pipeline of today.
     :param remake: queues a document to be made anew.
     """
     query = (
@@ -50,7 +50,7 @@ def lost_versions(
         lost = conn.execute(query).all()
         if not lost:
             return
-        fingerprints = {fingerprint, *conn.scalars(select(versions.c.fingerprint).distinct())}
+        fingerprints = {*current, *conn.scalars(select(versions.c.fingerprint).distinct())}
         needed = set(conn.scalars(select(versions.c.content_hash).distinct()))
     stored = {file.name for file in blobs.stored() if blobs.is_blob(file)}
     # What no version needs any more comes first: the one that did is gone.

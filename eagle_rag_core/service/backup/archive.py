@@ -3,6 +3,7 @@
 ::
 
     blobs/<sha256>              originals, each once
+    matrices/<key>              files of matrices, one for each version that has some
     catalog/<table>/<number>    rows of the catalog: a line of column names, then one row a line
     audit.db                    the call log, if it was asked for
     manifest.json               versions, counts and the SHA-256 of every other member
@@ -36,7 +37,8 @@ SUFFIXES = (".tar", ".tar.gz", ".tgz")
 AUDIT = "audit.db"
 _MANIFEST = "manifest.json"
 _MEMBER = re.compile(
-    r"blobs/(?P<blob>[0-9a-f]{64})|catalog/(?P<table>[a-z_]{1,64})/\d{6}|audit\.db"
+    r"blobs/(?P<blob>[0-9a-f]{64})|matrices/(?P<matrices>[0-9a-f]{64})"
+    r"|catalog/(?P<table>[a-z_]{1,64})/\d{6}|audit\.db"
 )
 #: Rows of one member; memory holds one at a time.
 _PART_ROWS = 2000
@@ -62,6 +64,7 @@ class ArchiveWriter:
 
     :param path: ends in one of :data:`SUFFIXES`; nothing is there yet.
     :ivar blobs: the originals that were added.
+    :ivar matrices: the files of matrices that were added.
     :ivar bytes: what was added, in bytes.
     :raises StorageError: the file cannot be written.
     """
@@ -72,6 +75,7 @@ class ArchiveWriter:
         self._sums: dict[str, str] = {}
         self._parts: dict[str, int] = {}
         self.blobs: set[str] = set()
+        self.matrices: set[str] = set()
         self.bytes = 0
 
     def __enter__(self) -> Self:
@@ -100,6 +104,14 @@ class ArchiveWriter:
         if key not in self.blobs:
             self._add(f"blobs/{key}", data)
             self.blobs.add(key)
+
+    def add_matrices(self, key: str, data: bytes) -> None:
+        """Add a file of matrices, once."""
+        if key not in self.matrices:
+            name = f"matrices/{key}"
+            self._sums[name] = hashlib.sha256(data).hexdigest()
+            self._add(name, data)
+            self.matrices.add(key)
 
     def add_rows(self, table: str, columns: Sequence[str], rows: Iterator[list[Any]]) -> int:
         """Add rows to a table; how many they were."""
@@ -180,6 +192,13 @@ class ArchiveReader:
             for name, file in members:
                 if blob := _named(name, "blob"):
                     yield blob, file.read()
+
+    def matrices(self) -> Iterator[tuple[str, bytes]]:
+        """The files of matrices by their keys."""
+        with self._members() as members:
+            for name, file in members:
+                if key := _named(name, "matrices"):
+                    yield key, file.read()
 
     def parts(self, *tables: str) -> Iterator[Part]:
         """The rows of tables, by default of all of them, in the order of the archive."""

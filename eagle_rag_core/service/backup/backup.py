@@ -13,7 +13,7 @@ import logging
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,12 +24,13 @@ from sqlalchemy import Connection, func, select
 import eagle_rag_core
 from eagle_rag_core.blobs.store import BlobStore
 from eagle_rag_core.catalog import ids, migration, transfer
-from eagle_rag_core.catalog.collection_use import expected_rows
+from eagle_rag_core.catalog.collection_use import expected_rows, versions_with_matrices
 from eagle_rag_core.catalog.collections import CollectionInfo, list_collections
 from eagle_rag_core.catalog.engine import Catalog
-from eagle_rag_core.catalog.schema import documents, vector_collections, vector_rows, versions
-from eagle_rag_core.catalog.versions import referenced
+from eagle_rag_core.catalog.schema import documents, vector_collections, vector_rows
+from eagle_rag_core.catalog.versions import referenced, stored_files
 from eagle_rag_core.errors import InvalidArgument, StorageError
+from eagle_rag_core.ingest.matrix_files import matrix_key
 from eagle_rag_core.service.backup.archive import AUDIT, SUFFIXES, ArchiveWriter, Progress
 from eagle_rag_core.vectors.collections import as_collection
 from eagle_rag_core.vectors.store import VectorStore
@@ -43,8 +44,8 @@ class Backup:
     """A backup that was taken.
 
     :param missing: originals that the catalog names and the store does not have.
-    :param without_vectors: documents whose vectors were not there; `doctor --repair` makes them
-        anew after a restore.
+    :param without_vectors: documents whose vectors or matrices were not there; `doctor --repair`
+        makes them anew after a restore.
     :param bytes: of all that is in the archive.
     """
 
@@ -96,13 +97,16 @@ class BackupService:
         path = self._archive(target)
         with ArchiveWriter(path) as archive:
             with self._catalog.read() as conn:
-                needed = _originals(conn)
+                needed, with_matrices = _originals(conn), versions_with_matrices(conn)
             self._add_originals(archive, needed, progress)
+            self._add_matrices(archive, with_matrices)
             while True:
                 with self._catalog.read() as conn:
                     missing = self._add_originals(archive, _originals(conn), progress)
-                    if self._needed_still(missing):
+                    lost = self._add_matrices(archive, versions_with_matrices(conn))
+                    if self._needed_still(missing, lost):
                         manifest = self._add_catalog(archive, conn)
+                        manifest["without_vectors"] += len(lost)
                         break
             if audit is not None and audit.exists():
                 _add_audit(archive, audit, path.parent)
@@ -141,25 +145,47 @@ class BackupService:
         progress(len(needed), len(needed))
         return lost
 
-    def _needed_still(self, keys: Sequence[str]) -> bool:
-        """Whether documents of this moment need all of the originals."""
+    def _add_matrices(self, archive: ArchiveWriter, version_ids: Iterable[str]) -> list[str]:
+        """Add files of matrices that are not in the archive yet; the versions of those that cannot
+        be had."""
+        lost: list[str] = []
+        for version_id in sorted(version_ids):
+            key = matrix_key(version_id)
+            if key not in archive.matrices:
+                data = self._read(key)
+                if data is None:
+                    lost.append(version_id)
+                else:
+                    archive.add_matrices(key, data)
+        return lost
+
+    def _needed_still(self, keys: Sequence[str], version_ids: Sequence[str]) -> bool:
+        """Whether documents of this moment need all of the originals, and all the matrices of
+        the versions."""
         with self._catalog.read() as conn:
-            return len(referenced(conn, keys)) == len(keys)
+            needed = len(referenced(conn, keys)) == len(keys)
+            return needed and versions_with_matrices(conn, version_ids) == set(version_ids)
 
     def _add_original(self, archive: ArchiveWriter, key: str) -> bool:
-        if not self._blobs.exists(key):
-            return False
-        try:
-            data = self._blobs.get(key)
-        except StorageError:
-            if self._blobs.exists(key):
-                raise
+        data = self._read(key)
+        if data is None:
             return False
         if hashlib.sha256(data).hexdigest() != key:
             _LOG.error("The original %s is damaged and left out.", key)
             return False
         archive.add_blob(key, data)
         return True
+
+    def _read(self, key: str) -> bytes | None:
+        """A file, None if it is gone."""
+        if not self._blobs.exists(key):
+            return None
+        try:
+            return self._blobs.get(key)
+        except StorageError:
+            if self._blobs.exists(key):
+                raise
+            return None
 
     def _add_catalog(self, archive: ArchiveWriter, conn: Connection) -> dict[str, Any]:
         rows = {
@@ -232,7 +258,7 @@ class _VectorLines:
 
 
 def _originals(conn: Connection) -> list[str]:
-    return sorted(set(conn.scalars(select(versions.c.content_hash))))
+    return sorted(stored_files(conn))
 
 
 def _add_audit(archive: ArchiveWriter, audit: Path, beside: Path) -> None:

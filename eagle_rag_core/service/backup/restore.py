@@ -20,9 +20,11 @@ from sqlalchemy.exc import DBAPIError, StatementError
 
 from eagle_rag_core.blobs.store import BlobStore
 from eagle_rag_core.catalog import migration, transfer
+from eagle_rag_core.catalog.collection_use import versions_with_matrices
 from eagle_rag_core.catalog.collections import list_collections
 from eagle_rag_core.catalog.engine import Catalog
 from eagle_rag_core.catalog.schema import documents, vector_collections, vector_rows, versions
+from eagle_rag_core.catalog.versions import Removed, stored_files
 from eagle_rag_core.errors import InvalidArgument, StorageError
 from eagle_rag_core.ingest.originals import Originals
 from eagle_rag_core.service.backup.archive import ArchiveReader, Progress
@@ -74,19 +76,21 @@ class RestoreService:
         revision = _revision(archive)
         with self._catalog.read() as conn:
             _refuse_occupied(conn, force)
-            former = set(conn.scalars(select(versions.c.content_hash)))
+            former = _versions(conn)
         total = archive.manifest["originals"]
         for number, (key, data) in enumerate(archive.blobs()):
             progress(number, total)
             self._blobs.put(key, data)
         progress(total, total)
+        for key, data in archive.matrices():
+            self._blobs.put(key, data, replace=True)
         try:
             if not self._transactional:
                 self._stage_vectors(archive)
             self._replace_catalog(archive, revision, force)
         except (DBAPIError, StatementError, ValueError) as error:
             raise InvalidArgument("The rows of this backup do not fit together.") from error
-        if former:
+        if former.version_ids:
             self._tidy(former)
         return Restored(sum(archive.manifest["documents"].values()), total)
 
@@ -116,9 +120,9 @@ class RestoreService:
                     collection = collections[namespace, name]
                     store.stage(collection, _version(collection, list(of_version)))
 
-    def _tidy(self, former: set[str]) -> None:
+    def _tidy(self, former: Removed) -> None:
         """Remove what the former catalog knew and this one does not."""
-        Originals(self._catalog, self._blobs).discard(former)
+        Originals(self._catalog, self._blobs).release(former)
         if self._transactional:
             return
         with self._catalog.read() as conn:
@@ -155,6 +159,13 @@ def restore_audit(archive: ArchiveReader, audit: Path) -> bool:
     finally:
         partial.unlink(missing_ok=True)
     return found
+
+
+def _versions(conn: Connection) -> Removed:
+    """The versions of a catalog, as if they all went."""
+    version_ids = conn.scalars(select(versions.c.version_id)).all()
+    files = frozenset(stored_files(conn))
+    return Removed(list(version_ids), files, versions_with_matrices(conn))
 
 
 def _revision(archive: ArchiveReader) -> str:

@@ -161,7 +161,8 @@ class Subject:
 
     def watch(self) -> Watch:
         """For code of the pack that runs outside of its tools."""
-        return Watch(Permissions(self.manifest.needs.network, package=self.source.package))
+        needs = self.manifest.needs
+        return Watch(Permissions(needs.network, package=self.source.package, variables=needs.env))
 
     def refusals(self) -> list[str]:
         """The effects refused so far, as the pack's decisions note them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
@@ -18,11 +18,11 @@ from eagle_rag_biomed.answers import (
 from eagle_rag_biomed.assertion import AssertionStatus
 from eagle_rag_biomed.closure import kinds_in_library
 from eagle_rag_biomed.concepts import ConceptType
-from eagle_rag_biomed.digests import PassageEntity, Spot, entities_of, spots_of
+from eagle_rag_biomed.digests import PassageEntity, Spot, entities_of
 from eagle_rag_biomed.linking import LinkedQuery, Linker, Named
 from eagle_rag_biomed.organisms import documents_about
 from eagle_rag_biomed.quoting import Budget, quotes
-from eagle_rag_biomed.stored_mentions import confident_mentions
+from eagle_rag_biomed.tallies import Counted, Tally, tallied
 from eagle_rag_core.plugins import PackContext
 from eagle_rag_core.types import FieldValue, Hit
 
@@ -31,8 +31,6 @@ Relation = Literal["named", "kind", "related"]
 
 #: Related entities are read from so many passages.
 _PASSAGES: Final = 10
-#: Records that the counts of some entities are made from: one per entity and document.
-_MOST_TALLIES: Final = 100_000
 
 _Where = dict[str, FieldValue | Sequence[FieldValue]]
 
@@ -71,16 +69,6 @@ class _Candidate:
     label: str
     type: str
     relation: Relation
-    spots: list[Spot] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class _Tally:
-    """How often an entity is mentioned, of what the filters leave, and where."""
-
-    documents: int = 0
-    mentions: int = 0
-    negated: int = 0
     spots: list[Spot] = field(default_factory=list)
 
 
@@ -136,12 +124,12 @@ class EntityFinder:
         self, question: EntityQuestion, matching: Sequence[_Candidate], budget: Budget
     ) -> tuple[list[Entity], int]:
         """A page of entities, and where the next begins; 0 at the end."""
-        chosen: list[tuple[_Candidate, _Tally]] = []
+        chosen: list[tuple[_Candidate, Tally]] = []
         following = 0
         position = question.position
         while position < len(matching) and not following:
             some = matching[position : position + question.limit]
-            tallies = self._tallies(question, some)
+            tallies = tallied(self._ctx, [c.curie for c in some], _counted(question))
             for candidate in some:
                 if tally := tallies.get(candidate.curie):
                     if len(chosen) == question.limit:
@@ -214,61 +202,7 @@ class EntityFinder:
         )
         return {record.node_id: list(entities_of(record)) for record in records}
 
-    def _tallies(
-        self, question: EntityQuestion, candidates: Sequence[_Candidate]
-    ) -> dict[str, _Tally]:
-        """Counts of the candidates that the filters leave, all read at once."""
-        if question.min_confidence:
-            return self._confident_tallies(question, candidates)
-        where: _Where = {"curie": [c.curie for c in candidates]}
-        if question.assertion != "any":
-            where["assertions"] = question.assertion
-        tallies: defaultdict[str, _Tally] = defaultdict(_Tally)
-        for record in self._ctx.records.find(
-            "tally",
-            where,
-            kb_name=question.kb_name,
-            document_ids=question.document_ids,
-            limit=_MOST_TALLIES,
-        ):
-            by_assertion: Mapping[str, int] = record.data["counts"]
-            counted = by_assertion
-            if question.assertion != "any":
-                counted = {question.assertion: by_assertion[question.assertion]}
-            tally = tallies[record.fields["curie"]]
-            tally.documents += 1
-            tally.mentions += sum(counted.values())
-            tally.negated += counted.get("negated", 0)
-            if tally.documents <= question.evidence_per_entity:
-                tally.spots += spots_of(record)
-        return dict(tallies)
-
-    def _confident_tallies(
-        self, question: EntityQuestion, candidates: Sequence[_Candidate]
-    ) -> dict[str, _Tally]:
-        """The same, from the mentions themselves: tallies do not tell their confidence."""
-        where: _Where = {"curie": [c.curie for c in candidates]}
-        if question.assertion != "any":
-            where["assertion"] = question.assertion
-        tallies: defaultdict[str, _Tally] = defaultdict(_Tally)
-        documents: defaultdict[str, set[str]] = defaultdict(set)
-        for mention in confident_mentions(
-            self._ctx,
-            where,
-            question.min_confidence,
-            kb_name=question.kb_name,
-            document_ids=question.document_ids,
-        ):
-            tally = tallies[mention.curie]
-            documents[mention.curie].add(mention.document_id)
-            tally.documents = len(documents[mention.curie])
-            tally.mentions += 1
-            tally.negated += mention.spot.assertion == "negated"
-            if mention.spot.node_id:
-                tally.spots.append(mention.spot)
-        return dict(tallies)
-
-    def _spots(self, question: EntityQuestion, candidate: _Candidate, tally: _Tally) -> list[Spot]:
+    def _spots(self, question: EntityQuestion, candidate: _Candidate, tally: Tally) -> list[Spot]:
         """One mention of each of several passages, those that answer the query first."""
         chosen: dict[str, Spot] = {}
         # Passages that answer the query do not tell the confidence of what they mention.
@@ -306,6 +240,16 @@ class EntityFinder:
             kb_name=question.kb_name,
             document_ids=question.document_ids,
         )
+
+
+def _counted(question: EntityQuestion) -> Counted:
+    return Counted(
+        question.kb_name,
+        question.document_ids,
+        question.assertion,
+        question.min_confidence,
+        question.evidence_per_entity,
+    )
 
 
 def linked_name(named: Named) -> LinkedName:

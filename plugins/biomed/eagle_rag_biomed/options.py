@@ -16,7 +16,8 @@ class UserVocabulary(BaseModel):
 
     path: str = Field(
         min_length=1,
-        description="A table (.tsv, .csv), an ontology (.obo) or mappings (.sssom.tsv).",
+        description="A table (.tsv, .csv), an ontology (.obo), mappings (.sssom.tsv) or "
+        "molecules (.sdf).",
     )
     type: ConceptType | Literal[""] = Field(
         default="", description="Type of its concepts, where the file does not say it."

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final, NamedTuple
 
@@ -28,8 +27,7 @@ _BEFORE_ES: Final = tuple("sxzho")
 _REMEMBERED: Final = 200_000
 
 
-@dataclass(frozen=True, slots=True)
-class NameMatch:
+class NameMatch(NamedTuple):
     """Names found at ``start``..``end``; several concepts when they are ambiguous.
 
     :param concepts: numbers of concepts, each once.
@@ -43,6 +41,7 @@ class NameMatch:
     labelled: frozenset[int] = frozenset()
 
 
+_UNKNOWN: Final = NameMatch(0, 0, "", ())
 #: Whether a key may stand for the concept of a number.
 Passes = Callable[[str, int], bool]
 
@@ -68,9 +67,9 @@ class NameFinder:
         self._longer: dict[str, bool] = {}
         #: Names of one word alone, by the word.
         self._alone: dict[str, list[tuple[str, int]]] = {}
-        #: Words with the first letters of the next, and what they are wherever they stand: the
-        #: name of one word, or no name's beginning.
-        self._openings: dict[str, _Word | None] = {}
+        #: Words with the first letters of the next, and the name they are, which begins at 0; None
+        #: where no name begins.
+        self._openings: dict[str, NameMatch | None] = {}
 
     def matches(self, tokens: Tokens) -> Iterator[NameMatch]:
         """Names in a text, without overlaps."""
@@ -84,27 +83,42 @@ class NameFinder:
         ends = [start + 2 for start in starts[1:]]
         ends.append(len(text))
         begun = [text[start:end] for start, end in zip(starts, ends, strict=True)]
-        unknown = _Word("", -1, _NOTHING)
         free = 0
         for position, word in [
             (n, word)
             for n, opening in enumerate(begun)
-            if (word := openings.get(opening, unknown)) is not None
+            if (word := openings.get(opening, _UNKNOWN)) is not None
         ]:
             start = starts[position]
+            # A name begins with a word: not with the "6R" of "IL6R".
             if start < free or scan.is_glued(position):
                 continue
-            match: NameMatch | None
-            if word.length >= 0:
-                match = NameMatch(start, start + word.length, word.key, *word.meaning)
-            elif self._opens_nothing(scan, position):
-                openings[begun[position]] = None
-                continue
+            if word is _UNKNOWN:
+                match = self._beginning_at(scan, position, begun[position])
             else:
-                match = self._beginning_at(scan, position)
+                match = NameMatch(start, start + word.end, *word[2:])
             if match:
                 free = match.end
                 yield match
+
+    def _beginning_at(self, scan: _Scan, position: int, opening: str) -> NameMatch | None:
+        """The longest name there, which is remembered where it is the same for ``opening``."""
+        start, end = scan.tokens.spans[position]
+        word = scan.tokens.text[start:end]
+        if self._opens_nothing(scan, position):
+            self._openings[opening] = None
+            return None
+        match = self._longest_at(scan, position)
+        # Capitals mean different things in lines of capitals and elsewhere.
+        if word.isupper():
+            return match
+        if match is None:
+            # "mice3" is no name, and "mice" is.
+            if not scan.is_glued(position + 1):
+                self._nothing.add(word)
+        elif match.end == end and not self._continues(scan, position):
+            self._openings[opening] = match._replace(start=0, end=end - start)
+        return match
 
     def _opens_nothing(self, scan: _Scan, position: int) -> bool:
         """Whether no name begins there, wherever else the same characters stand."""
@@ -115,21 +129,6 @@ class NameFinder:
         if not (key.isalnum() or key in _OPENING):
             return True
         return text[start:end] in self._nothing and not self._continues(scan, position)
-
-    def _beginning_at(self, scan: _Scan, position: int) -> NameMatch | None:
-        start, end = scan.tokens.spans[position]
-        text = scan.tokens.text
-        # A name begins with a word: not with the "6R" of "IL6R".
-        glued = position and scan.tokens.spans[position - 1][1] == start
-        if glued and is_word_character(text[start - 1]):
-            return None
-        if match := self._longest_at(scan, position):
-            return match
-        word = text[start:end]
-        if not word.isupper():
-            # Capitals mean different things in lines of capitals and elsewhere.
-            self._nothing.add(word)
-        return None
 
     def _continues(self, scan: _Scan, position: int) -> bool:
         """Whether any name of several tokens may begin there, by the start of the second."""
@@ -196,6 +195,15 @@ class _Scan:
         self.normal = " ".join(tokens.keys)
         self.begins = [0, *accumulate(map(len, (key + " " for key in tokens.keys)))]
         self.capitals = CapitalsLines(tokens.text)
+
+    def is_glued(self, position: int) -> bool:
+        """Whether a token goes on with the word that the one before it is of."""
+        spans = self.tokens.spans
+        return (
+            0 < position < len(spans)
+            and spans[position - 1][1] == spans[position][0]
+            and is_word_character(self.tokens.text[spans[position][0] - 1])
+        )
 
     def end_of_name(self, end: int) -> int:
         """Where in the text a name ends whose key ends at ``end`` of the normal text.

@@ -1,4 +1,4 @@
-"""Vocabularies of the user's own: tables, OBO ontologies and SSSOM mappings."""
+"""Vocabularies of the user's own: tables, OBO ontologies, SSSOM mappings and SD files."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from eagle_rag_biomed.builtin import parse_rows
+from eagle_rag_biomed.chemistry.sdfiles import SdRecord, read_sd_file
 from eagle_rag_biomed.concepts import Concept, ConceptType
 from eagle_rag_biomed.layers import layered
 from eagle_rag_biomed.vocabulary import Source, Vocabulary
@@ -52,7 +53,11 @@ def _reader(
         if kind is None:
             raise PluginError(f"Say the type of the concepts in {path.name!r}: an .obo has none.")
         return partial(_obo, kind=kind)
-    raise PluginError(f"The vocabulary {path.name!r} is none of .tsv, .csv, .obo and .sssom.tsv.")
+    if name.endswith(".sdf"):
+        return partial(_sd_file, prefix=path.stem)
+    raise PluginError(
+        f"The vocabulary {path.name!r} is none of .tsv, .csv, .obo, .sssom.tsv and .sdf."
+    )
 
 
 def _table(lines: list[str], *, delimiter: str, kind: ConceptType | None) -> Iterator[Concept]:
@@ -75,6 +80,19 @@ def _obo(lines: list[str], *, kind: ConceptType) -> Iterator[Concept]:
             tuple(x.split()[0] for x in (*tags.get("xref", ()), *tags.get("alt_id", ())) if x),
             tuple(p.split(" ")[0] for p in tags.get("is_a", ())),
         )
+
+
+def _sd_file(lines: list[str], *, prefix: str) -> Iterator[Concept]:
+    for record in read_sd_file(lines):
+        yield Concept(sd_curie(prefix, record), "chemical", record.title, tuple(record.names))
+
+
+def sd_curie(prefix: str, record: SdRecord) -> str:
+    """The identifier of a molecule: an SD file has none of its own.
+
+    :param prefix: the file's name without its ending.
+    """
+    return f"{prefix}:{'_'.join(record.title.split())}"
 
 
 def _stanzas(lines: Iterable[str]) -> Iterator[dict[str, list[str]]]:

@@ -22,6 +22,33 @@ curie,type,label,names,smiles
 OWN:1,chemical,EX-101,,CCOC(=O)c1ccccc1O
 OWN:2,chemical,EX-102,,CCCOC(=O)c1ccccc1O
 OWN:3,chemical,EX-103,,
+OWN:4,gene,CBS,,
+"""
+#: Two molecules of an SD file: one with an InChI and a synonym, one as a drawing only.
+MOLECULES = """\
+EX-201
+
+  none
+  0  0  0  0  0  0  0  0  0  0999 V2000
+M  END
+>  <Synonyms>
+exotonin; EX-201 base
+
+> <InChI>
+InChI=1S/C3H8O/c1-2-3-4/h4H,2-3H2,1H3
+
+$$$$
+EX-202
+  drawn
+
+  3  2  0  0  0  0  0  0  0  0999 V2000
+    0.0000    0.0000    0.0000 C   0  0  0  0  0  0  0  0  0  0  0  0
+    1.5000    0.0000    0.0000 C   0  0  0  0  0  0  0  0  0  0  0  0
+    3.0000    0.0000    0.0000 N   0  0  0  0  0  0  0  0  0  0  0  0
+  1  2  1  0
+  2  3  1  0
+M  END
+$$$$
 """
 TABLE = """\
 code,name,smiles
@@ -33,6 +60,7 @@ TEXTS = {
     "aspirin": "Aspirin helps against pain.",
     "house": "EX-101 was tolerated. Without EX-103 it was not.",
     "kekule": "It was C1=CC=CC(=C1C(=O)O)OC(C)=O after all.",
+    "sold": "Exotonin was sold.",
     "other": "Nothing of interest here.",
 }
 
@@ -45,7 +73,9 @@ def compounds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[PackLi
     home = tmp_path_factory.mktemp("compounds")
     (home / "house.csv").write_text(HOUSE)
     (home / "table.csv").write_text(TABLE)
-    options = {"user_vocabularies": [{"path": str(home / "house.csv")}]}
+    (home / "molecules.sdf").write_text(MOLECULES)
+    paths = [str(home / name) for name in ("house.csv", "molecules.sdf")]
+    options = {"user_vocabularies": [{"path": path} for path in paths]}
     settings = {"plugins": {"options": {"biomed": options}, "enforce_effects": True}}
     with PackLibrary(home / "home", eagle_rag_biomed, settings=settings) as library:
         ids = {name: library.ingest_text(text, f"{name}.md") for name, text in TEXTS.items()}
@@ -96,6 +126,18 @@ def test_similar_compounds_follow_the_most_similar_first(compounds: Any) -> None
     assert answer["asked"]["label"] == "EX-101"
 
 
+def test_molecules_of_an_sd_file_have_names_and_structures(compounds: Any) -> None:
+    library, ids = compounds
+    for compound, smiles in {"exotonin": "CCCO", "EX-202": "CCN"}.items():
+        answer = library.call(TOOL, compound=compound)
+        assert answer["asked"]["smiles"] == smiles
+        assert answer["asked"]["structure_from"] == "vocabulary"
+        assert answer["asked"]["curie"].startswith("molecules:EX-20")
+    by_structure = library.call(TOOL, compound="OCCC", min_similarity=1)
+    assert shown(by_structure) == [("same", "EX-201")]
+    assert by_structure["compounds"][0]["evidence"][0]["document_id"] == ids["sold"]
+
+
 def test_an_in_house_name_has_its_vocabularys_structure(compounds: Any) -> None:
     library, ids = compounds
     answer = library.call(TOOL, compound="EX-101")
@@ -108,6 +150,7 @@ def test_an_in_house_name_has_its_vocabularys_structure(compounds: Any) -> None:
     [
         ({"compound": "zorblax"}, "not_in_vocabulary"),
         ({"compound": "Poly(I:C)"}, "not_in_vocabulary"),
+        ({"compound": "CBS"}, "not_in_vocabulary"),
         ({"compound": "ibuprofen"}, "no_structure"),
         ({"compound": "CCCCCCCC", "min_similarity": 1}, "filtered_out"),
         ({"compound": "CCCCCCCC", "document_ids": ["absent"]}, "not_in_library"),

@@ -6,15 +6,13 @@ from pathlib import Path
 
 import pytest
 
+import eagle_rag_biomed
 from eagle_rag_biomed.annotator import Annotator
 from eagle_rag_biomed.builtin import builtin_vocabulary
 from eagle_rag_biomed.enricher import EntityEnricher
-from eagle_rag_biomed.expander import expander
-from eagle_rag_biomed.linking import Linker
 from eagle_rag_biomed.stopterms import parse_stop_terms
-from eagle_rag_core.plugins.context import PackContext
-from eagle_rag_core.testing import enrichment_input
-from eagle_rag_core.types import Chunk, Enricher, EnrichmentInput
+from eagle_rag_core.testing import PackLibrary, enrichment_input
+from eagle_rag_core.types import LOCAL, Chunk, Enricher, EnrichmentInput, acting_for
 
 
 @pytest.fixture
@@ -121,11 +119,24 @@ def test_a_document_without_entities_adds_nothing(enricher: EntityEnricher) -> N
     assert not enrichment.chunk_terms
 
 
-def test_a_query_gains_the_label_and_curie_of_what_it_names(annotator: Annotator) -> None:
-    ctx = PackContext(namespace="biomed")
-    expand = expander(Linker(annotator), ctx)
-    assert expand("treatment of heart attacks").terms == ["MESH:D009203", "myocardial infarction"]
-    assert expand("mesh:d001241").terms == ["MESH:D001241", "aspirin"]
-    assert expand("AD").terms == []
-    assert expand("the weather").terms == []
-    assert [d.detail for d in ctx.audit.recent()] == ["MESH:D009203", "MESH:D001241"]
+def test_a_query_gains_what_documents_call_the_concepts_it_names(tmp_path: Path) -> None:
+    with PackLibrary(tmp_path, eagle_rag_biomed) as library, acting_for(LOCAL):
+        library.ingest_text("AMI was treated. AMI and heart attack are one.")
+        (added,) = library.plugins.extensions.expanders
+        terms = {
+            query: list(added.expand(query).terms)
+            for query in ("treatment of heart attacks", "mesh:d001241", "AD", "the weather")
+        }
+        decisions = [d.detail for d in library.plugins.decisions()["biomed"]]
+    assert terms == {
+        "treatment of heart attacks": [
+            "MESH:D009203",
+            "myocardial infarction",
+            "AMI",
+            "heart attack",
+        ],
+        "mesh:d001241": ["MESH:D001241", "aspirin"],
+        "AD": [],
+        "the weather": [],
+    }
+    assert decisions == ["MESH:D009203", "MESH:D001241"]

@@ -51,7 +51,9 @@ def fit(
     shown: dict[tuple[str, str], set[str]] = {}
     for table in tables:
         core = [c for c in table.columns if (table.document_id, table.id, c.name) in essential]
-        if _take(fitted, replace(table, columns=core), max_tokens):
+        fits = _take(fitted, replace(table, columns=core), max_tokens)
+        # Without the best table an answer is none; whoever completes it cuts its texts.
+        if fits or table is tables[0]:
             shown[table.document_id, table.id] = {c.name for c in core}
         else:
             fitted.dropped.append(Dropped("table", table.id, 1))

@@ -8,6 +8,7 @@ from typing import Final
 
 from eagle_rag_core.types import Record
 from eagle_rag_lakehouse_bi.answers import (
+    ColumnContext,
     JoinHint,
     MetricContext,
     SemanticContext,
@@ -74,9 +75,7 @@ class Completion:
         """
         left = self._leftovers(self.completed(answer))
         start = left.position(cursor)
-        empty = replace(
-            answer, query="", unmatched_words=[], tables=[], joins=[], metrics=[]
-        )
+        empty = replace(answer, query="", unmatched_words=[], tables=[], joins=[], metrics=[])
         outside = size_in_tokens(self._stamped(empty, _CURSOR)) + COUNTS
         page = left.page(start, self._limit - outside)
         shown = replace(empty, tables=page.tables, joins=page.joins, metrics=page.metrics)
@@ -84,7 +83,9 @@ class Completion:
         if not page.position or not stamped.next_cursor:
             return self._sized(stamped)
         room = self._limit - size_in_tokens(stamped)
-        return self._sized(replace(stamped, dropped=left.dropped(page.position, room, page.columns)))
+        return self._sized(
+            replace(stamped, dropped=left.dropped(page.position, room, page.columns))
+        )
 
     def _stamped(self, answer: SemanticContext, cursor: str) -> SemanticContext:
         everything = self._everything
@@ -164,31 +165,45 @@ def _key(table: TableContext) -> TableKey:
 
 
 def _smaller(answer: SemanticContext, tokens: int) -> SemanticContext:
-    """The answer without some of what it shows, last things first: about ``tokens`` less."""
-    count = 1 + tokens // _COLUMN
-    if any(len(table.columns) > 1 for table in answer.tables):
-        tables = list(answer.tables)
-        for _ in range(count):
-            widest = max(range(len(tables)), key=lambda i: (len(tables[i].columns), i))
-            if len(tables[widest].columns) > 1:
-                tables[widest] = _without_last(tables[widest])
+    """The answer without some of what it shows: about ``tokens`` less. Columns that nothing speaks
+    for go first, then the last tables, joins and metrics."""
+    plain = [
+        (number, column)
+        for number, table in enumerate(answer.tables)
+        for column in table.columns
+        if not column.why and not column.key
+    ]
+    if plain:
+        gone = plain[-(1 + tokens // _COLUMN) :]
+        tables = [
+            _without(table, [column for place, column in gone if place == number])
+            for number, table in enumerate(answer.tables)
+        ]
         return replace(answer, tables=tables)
-    if answer.joins:
-        return replace(answer, joins=answer.joins[:-count])
+    if len(answer.tables) > 1:
+        tables = answer.tables[:-1]
+        ids = {table.id for table in tables}
+        joins = [join for join in answer.joins if {join.left, join.right} <= ids]
+        return replace(answer, tables=tables, joins=joins)
     if answer.metrics:
         return replace(answer, metrics=answer.metrics[:-1])
-    if len(answer.tables) > 1:
-        return replace(answer, tables=answer.tables[:-1])
-    shorter = [
-        part
-        for table in answer.tables
-        for part in ever_shorter(table)
-        if size_in_tokens(part) < size_in_tokens(table)
-    ]
-    return replace(answer, tables=shorter[:1])
+    if answer.joins:
+        return replace(answer, joins=answer.joins[:-1])
+    return replace(answer, tables=[part for table in answer.tables for part in _shorter(table)])
 
 
-def _without_last(table: TableContext) -> TableContext:
-    return replace(
-        table, columns=table.columns[:-1], omitted_columns=table.omitted_columns + 1
-    )
+def _without(table: TableContext, gone: Sequence[ColumnContext]) -> TableContext:
+    kept = [column for column in table.columns if column not in gone]
+    omitted = table.omitted_columns + len(table.columns) - len(kept)
+    return replace(table, columns=kept, omitted_columns=omitted)
+
+
+def _shorter(table: TableContext) -> Iterator[TableContext]:
+    """The table with shorter texts, else with one column less, else nothing."""
+    size = size_in_tokens(table)
+    for part in ever_shorter(table):
+        if size_in_tokens(part) < size:
+            yield part
+            return
+    if table.columns:
+        yield _without(table, table.columns[-1:])

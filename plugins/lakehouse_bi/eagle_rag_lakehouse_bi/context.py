@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from eagle_rag_core.plugins import PackContext
 from eagle_rag_core.types import Record
 from eagle_rag_lakehouse_bi.answers import SemanticContext
+from eagle_rag_lakehouse_bi.catalog_version import catalog_version
+from eagle_rag_lakehouse_bi.completing import Completion, echo_of, few_of
 from eagle_rag_lakehouse_bi.drafting import Draft
 from eagle_rag_lakehouse_bi.identifiers import question_words, text_words
 from eagle_rag_lakehouse_bi.reading import CatalogReader, Scope, TableKey
@@ -16,6 +19,7 @@ from eagle_rag_lakehouse_bi.retrieval.finding import Found, find
 from eagle_rag_lakehouse_bi.retrieval.metrics import rank_metrics
 from eagle_rag_lakehouse_bi.retrieval.verdict import MetricWords, judge
 from eagle_rag_lakehouse_bi.selection import select, select_all
+from eagle_rag_lakehouse_bi.shortening import size_in_tokens
 
 _PASSAGES: Final = 50
 _METRICS: Final = 10
@@ -32,6 +36,7 @@ class ContextQuestion:
     """What the caller asks for. An empty KB or no documents mean all.
 
     :param max_tables: 0 for all tables where all of them fit, else for the best twelve.
+    :param cursor: of something the answer left out; "" for the answer.
     """
 
     query: str
@@ -39,6 +44,12 @@ class ContextQuestion:
     document_ids: tuple[str, ...] = ()
     max_tables: int = 0
     max_tokens: int = 6000
+    cursor: str = ""
+
+    @property
+    def scope(self) -> Scope:
+        """Where to look."""
+        return Scope(self.kb_name, self.document_ids)
 
 
 class ContextFinder:
@@ -52,8 +63,12 @@ class ContextFinder:
         self._indexes = indexes or IndexCache()
 
     def answer(self, question: ContextQuestion) -> SemanticContext:
-        """Tables, joins and metrics for a question, within ``max_tokens``."""
-        reader = CatalogReader(self._ctx, Scope(question.kb_name, question.document_ids))
+        """Tables, joins and metrics for a question, within ``max_tokens``.
+
+        :raises InvalidArgument: the cursor is not of this answer.
+        """
+        reader = CatalogReader(self._ctx, question.scope)
+        version = catalog_version(reader)
         hits = self._ctx.search.text(
             question.query,
             top_k=_PASSAGES,
@@ -63,13 +78,15 @@ class ContextFinder:
         places = {hit.node_id: rank for rank, hit in enumerate(hits, start=1)}
         words = question_words(question.query)
         found = find(self._indexes.index(reader), question.query, reader, places)
-        metrics = rank_metrics(reader, words, places)[:_METRICS]
+        ranked = rank_metrics(reader, words, places)
+        metrics = ranked[:_METRICS]
         judgement = judge(found, [_metric_words(found, metric) for metric in metrics])
         empty = SemanticContext(
-            query=question.query,
+            catalog_version=version,
+            query=echo_of(question.query, question.max_tokens),
             verdict=judgement.verdict,
             confidence=judgement.confidence,
-            unmatched_words=judgement.unmatched,
+            unmatched_words=few_of(judgement.unmatched, question.max_tokens),
             tables=[],
             joins=[],
             metrics=[],
@@ -77,14 +94,27 @@ class ContextFinder:
             tokens=0,
         )
         if judgement.verdict == "no_match":
-            return empty
+            return replace(empty, tokens=size_in_tokens(empty))
         if _may_fit(found, question):
             everything = select_all(reader, found, metrics)
             draft = Draft(empty, question.max_tokens, reader, found, everything, metrics)
             if (whole := draft.whole()) is not None:
-                return whole
+                return _completed(question, draft, ranked, whole)
         selection = select(reader, found, metrics, question.max_tables or _TABLES)
-        return Draft(empty, question.max_tokens, reader, found, selection, metrics).best()
+        draft = Draft(empty, question.max_tokens, reader, found, selection, metrics)
+        return _completed(question, draft, ranked, draft.best())
+
+
+def _completed(
+    question: ContextQuestion, draft: Draft, metrics: Sequence[Record], answer: SemanticContext
+) -> SemanticContext:
+    """The answer with all it leaves out, or what the cursor asks for of that."""
+    asked = f"{question.query}\n{question.max_tables}\n{question.scope}"
+    everything = draft.everything(metrics)
+    completion = Completion(everything, question.scope, question.max_tokens, asked)
+    if question.cursor:
+        return completion.rest(answer, question.cursor)
+    return completion.completed(answer)
 
 
 def _may_fit(found: Found, question: ContextQuestion) -> bool:

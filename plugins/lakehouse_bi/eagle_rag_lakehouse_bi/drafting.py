@@ -13,11 +13,12 @@ from typing import Final
 from eagle_rag_core.types import Record
 from eagle_rag_lakehouse_bi.answers import Dropped, SemanticContext, TableContext
 from eagle_rag_lakehouse_bi.budget import ColumnId, Fitted, fit, listed
+from eagle_rag_lakehouse_bi.completing import Everything
 from eagle_rag_lakehouse_bi.joins import unique_keys
 from eagle_rag_lakehouse_bi.object_search import shortened
-from eagle_rag_lakehouse_bi.reading import CatalogReader
+from eagle_rag_lakehouse_bi.reading import CatalogReader, TableKey
 from eagle_rag_lakehouse_bi.retrieval.finding import Found
-from eagle_rag_lakehouse_bi.selection import Selection
+from eagle_rag_lakehouse_bi.selection import Selection, select_these
 from eagle_rag_lakehouse_bi.shortening import size_in_tokens
 from eagle_rag_lakehouse_bi.table_contexts import metric_context, table_contexts
 
@@ -27,12 +28,12 @@ _COLUMNS: Final = 60
 _ESSENTIAL: Final = 3
 #: For so many tokens an answer names one object of each kind that it leaves out.
 _PER_NAME: Final = 200
-#: What the answer is stamped with after it is fitted.
-_STAMPS: Final = 15
+#: What the answer is stamped with after it is fitted: its size, id and cursor.
+_STAMPS: Final = 30
 #: Characters of the descriptions of columns, so that more columns fit. Longer ones go first.
 _DESCRIPTIONS: Final = (2_000, 120, 60)
-#: Estimated tokens of an entry in the list of what is left out.
-_ENTRY: Final = 20
+#: Estimated tokens of an entry in the list of what is left out, and what a table adds to the id.
+_ENTRY: Final = 36
 #: Times an answer is made smaller because the list of what is left out grew.
 _ATTEMPTS: Final = 4
 
@@ -54,16 +55,48 @@ class Draft:
     ) -> None:
         self._empty = empty
         self._limit = max_tokens
+        self._reader = reader
+        self._found = found
         self._selection = selection
+        self._records = metrics
         self._metrics = [metric_context(metric) for metric in metrics]
-        columns = reader.columns_of(selection.keys)
-        ranked = found.columns(selection.keys)
-        keys = {n: found.key(n) for n in {column.table for column in ranked}}
-        self._ranked: list[ColumnId] = [(*keys[c.table], c.name) for c in ranked]
-        reasons = {(keys[c.table], c.name): c.why for c in ranked}
-        self._tables = table_contexts(selection, columns, reasons)
-        unique = unique_keys({t.key: t.record for t in selection.tables}, columns)
+        self._all_records: dict[TableKey, Record] = {}
+        self._all_columns: dict[TableKey, Sequence[Record]] = {}
+        self._tables, self._ranked = self._contexts(selection)
+        unique = unique_keys(self._all_records, self._all_columns)
         self._joins = list(selection.graph.hints(set(selection.keys), unique))
+
+    def everything(self, metrics: Sequence[Record]) -> Everything:
+        """All that the answer may show.
+
+        :param metrics: also those that were not chosen.
+        """
+        return Everything(
+            tables=self._tables,
+            joins=self._joins,
+            metrics=[metric_context(metric) for metric in metrics],
+            further=self._selection.further,
+            read=self._read,
+            records=self._all_records,
+            columns=self._all_columns,
+        )
+
+    def _read(self, keys: Sequence[TableKey]) -> dict[TableKey, TableContext]:
+        """Tables that were not chosen, in full."""
+        selection = select_these(self._reader, self._found, self._records, keys)
+        contexts, _ = self._contexts(selection)
+        return dict(zip(selection.keys, contexts, strict=True))
+
+    def _contexts(self, selection: Selection) -> tuple[list[TableContext], list[ColumnId]]:
+        """The tables of a selection with all of their columns, and the columns best first."""
+        columns = self._reader.columns_of(selection.keys)
+        ranked = self._found.columns(selection.keys)
+        keys = {n: self._found.key(n) for n in {column.table for column in ranked}}
+        reasons = {(keys[c.table], c.name): c.why for c in ranked}
+        self._all_records |= {table.key: table.record for table in selection.tables}
+        self._all_columns |= columns
+        ids: list[ColumnId] = [(*keys[c.table], c.name) for c in ranked]
+        return table_contexts(selection, columns, reasons), ids
 
     def whole(self) -> SemanticContext | None:
         """The answer with every column, ``None`` where that does not fit."""

@@ -33,15 +33,23 @@ class Selected:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The tables of an answer, best first, the joins around them, and what was left out."""
+    """The tables of an answer, best first, the joins around them, and what was left out.
+
+    :param further: tables beyond the limit, best first.
+    """
 
     tables: list[Selected]
     graph: JoinGraph
-    dropped: list[Dropped]
+    further: list[TableKey]
 
     @property
     def keys(self) -> list[TableKey]:
         return [table.key for table in self.tables]
+
+    @property
+    def dropped(self) -> list[Dropped]:
+        """The tables beyond the limit, by name."""
+        return [Dropped("table", key.id, 1) for key in self.further]
 
 
 def select(
@@ -60,7 +68,15 @@ def select(
     graph = JoinGraph(reader.relationships(candidates))
     order = list(dict.fromkeys((*needed, *graph.bridges(list(needed)), *ranking)))
     tables = _selected(reader, found, order[:max_tables], metrics)
-    return Selection(tables, graph, [Dropped("table", key.id, 1) for key in order[max_tables:]])
+    return Selection(tables, graph, order[max_tables:])
+
+
+def select_these(
+    reader: CatalogReader, found: Found, metrics: Sequence[Record], keys: Sequence[TableKey]
+) -> Selection:
+    """These tables, in their order."""
+    tables = _selected(reader, found, keys, metrics)
+    return Selection(tables, JoinGraph(reader.relationships(keys)), [])
 
 
 def select_all(reader: CatalogReader, found: Found, metrics: Sequence[Record]) -> Selection:

@@ -17,8 +17,8 @@ from eagle_rag_lakehouse_bi.shortening import size_of_text
 
 Call = Callable[..., dict[str, Any]]
 
-_WIDE_TABLES: Final = 40
-_WIDE_COLUMNS: Final = 25
+_WIDE_TABLES: Final = 24
+_WIDE_COLUMNS: Final = 10
 SHOP = """\
 CREATE TABLE shop.address (id int PRIMARY KEY, town text);
 CREATE TABLE shop.buyer (id int PRIMARY KEY, name text, segment text CHECK (segment IN ('b2b', 'b2c')));

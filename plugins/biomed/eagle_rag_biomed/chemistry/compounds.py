@@ -1,4 +1,7 @@
-"""Structures that users' own vocabularies give: tables with a ``smiles`` or ``inchi`` column."""
+"""Structures that users' own vocabularies give.
+
+Tables do in a column ``smiles``, ``inchi`` or ``inchikey``, SD files with each molecule.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from eagle_rag_biomed.chemistry.sdfiles import read_sd_file
+from eagle_rag_biomed.user_vocabularies import sd_curie
 from eagle_rag_core.errors import PluginError
 
 if TYPE_CHECKING:
@@ -23,7 +28,6 @@ class Compound:
     """A concept of a vocabulary, and its structure as it is written there."""
 
     curie: str
-    label: str
     notation: str
 
 
@@ -37,19 +41,27 @@ def compounds_of(options: Options | None) -> tuple[Compound, ...]:
 
 
 def _read(path: Path) -> Iterator[Compound]:
-    delimiter = _DELIMITERS.get(path.suffix.lower())
-    if delimiter is None or path.name.lower().endswith(".sssom.tsv"):
+    suffix = path.suffix.lower()
+    if suffix not in (*_DELIMITERS, ".sdf") or path.name.lower().endswith(".sssom.tsv"):
         return
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError):
         raise PluginError(f"The vocabulary {path.name!r} cannot be read as UTF-8 text.") from None
+    if suffix == ".sdf":
+        for record in read_sd_file(lines):
+            yield Compound(sd_curie(path.stem, record), record.notation)
+    else:
+        yield from _table(lines, _DELIMITERS[suffix])
+
+
+def _table(lines: Sequence[str], delimiter: str) -> Iterator[Compound]:
     rows = csv.reader((x for x in lines if x.strip() and x[0] != "#"), delimiter=delimiter)
     header = next(rows, [])
     for cells in rows:
         row = dict(zip(header, cells, strict=False))
         if notation := _first(row, _COLUMNS):
-            yield Compound(row.get("curie", ""), row.get("label", ""), notation)
+            yield Compound(row.get("curie", ""), notation)
 
 
 def _first(row: dict[str, str], columns: Sequence[str]) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from eagle_rag_biomed.chemistry.notations import INCHI, INCHIKEY
 from eagle_rag_biomed.chemistry.smiles import read_smiles
 from eagle_rag_biomed.chemistry.toolkit import Structure, Toolkit
-from eagle_rag_biomed.concepts import Concept
+from eagle_rag_biomed.concepts import Concept, ConceptType
 from eagle_rag_biomed.linking import Linker
 from eagle_rag_core.errors import InvalidArgument
 from eagle_rag_core.plugins import PackContext
@@ -76,15 +76,26 @@ class References:
             return self._by_structure(written[said.end() :])
         if written.startswith("InChI=") or INCHIKEY.fullmatch(written):
             return self._by_structure(written)
-        found = self._linker.resolve(written, ("chemical",), context)
-        best = [r.concept for r in found if r.score == found[0].score]
-        if found and found[0].match in _BY_NAME:
+        named, best = self._named_so(written, ("chemical",), context)
+        if named:
             if len(best) > 1:
-                return Reference(suggestions=tuple(best), ambiguous=True)
+                return Reference(suggestions=best, ambiguous=True)
             return self._by_name(best[0])
-        if not read_smiles(written).problem or _STRUCTURAL.fullmatch(written):
+        if _STRUCTURAL.fullmatch(written):
             return self._by_structure(written)
-        return Reference(suggestions=tuple(best))
+        # CBS could be a small molecule of carbon, boron and sulphur; it is a gene.
+        of_others, other = self._named_so(written, (), context)
+        if not read_smiles(written).problem and not of_others:
+            return self._by_structure(written)
+        return Reference(suggestions=best or other)
+
+    def _named_so(
+        self, text: str, types: Sequence[ConceptType], context: str
+    ) -> tuple[bool, tuple[Concept, ...]]:
+        """The concepts that fit ``text`` best, and whether it is a whole name of theirs."""
+        found = self._linker.resolve(text, types, context)
+        best = tuple(r.concept for r in found if r.score == found[0].score)
+        return bool(found and found[0].match in _BY_NAME), best
 
     def _by_name(self, concept: Concept) -> Reference:
         if structure := self._named.get(concept.curie):

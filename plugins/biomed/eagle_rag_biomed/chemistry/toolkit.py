@@ -67,7 +67,7 @@ class Toolkit:
         self.structure = lru_cache(maxsize=_REMEMBERED)(self._structure)
 
     def _structure(self, notation: str) -> Structure | None:
-        """The molecule of a SMILES, InChI or InChIKey; None where it is none."""
+        """The molecule of a SMILES, InChI, InChIKey or molfile; None where it is none."""
         if INCHIKEY.fullmatch(notation):
             return Structure(notation, "")
         molecule = self._molecule(notation)
@@ -83,6 +83,8 @@ class Toolkit:
     def _molecule(self, notation: str) -> Any:
         if INCHI.fullmatch(notation):
             return self._chem.MolFromInchi(notation)
+        if "\n" in notation:
+            return self._chem.MolFromMolBlock(notation)
         if read_smiles(notation).problem:
             return None
         return self._chem.MolFromSmiles(notation)

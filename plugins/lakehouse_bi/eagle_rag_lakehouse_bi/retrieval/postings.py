@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -89,6 +90,28 @@ class Postings:
         for term, weight in terms.items():
             span = self._span(term)
             total[self._owners[span]] += np.float32(weight * self.idf(term)) * self._shares[span]
+        return total
+
+    def overlaps(self, terms: Iterable[str]) -> Floats:
+        """What every text and the terms have in common, as a share of what the longer has.
+
+        Each term counts once; a term of every text counts half of one that is somewhat rare, so
+        that few texts are told apart as well as many.
+        """
+        asked = list(dict.fromkeys(terms))
+        common = np.zeros(self.size, np.float32)
+        for term in asked:
+            common[self.owners(term)] += np.float32(1 + self.idf(term))
+        own = sum(1 + self.idf(term) for term in asked)
+        longer = np.maximum(self._rarities, max(own, 1e-9))
+        return (common / longer).astype(np.float32)
+
+    @cached_property
+    def _rarities(self) -> Floats:
+        """What all terms of each text count together."""
+        total = np.zeros(self.size, np.float32)
+        for term in self._numbers:
+            total[self.owners(term)] += np.float32(1 + self.idf(term))
         return total
 
     def _span(self, term: str) -> slice:

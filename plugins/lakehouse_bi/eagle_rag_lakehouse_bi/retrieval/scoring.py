@@ -37,7 +37,7 @@ _SCHEMA_SHARPNESS: Final = 8.0
 _JOINED: Final = 0.55
 #: Columns of a table that speak for it.
 _BEST_COLUMNS: Final = 2
-#: A saved query has a vote when its question says at least this share of the question asked.
+#: A saved query has a vote when its question and the one asked share at least so much.
 _LIKE: Final = 0.4
 _UNCERTIFIED: Final = 0.5
 
@@ -141,9 +141,7 @@ def _passage_scores(tables: int, places: Mapping[int, int]) -> Floats:
 def _votes(index: CatalogIndex, asked: AskedTerms) -> Floats:
     """Votes of saved queries for the tables they read: of the one most like the question."""
     votes = np.zeros(len(index.tables), np.float32)
-    terms = index.question_terms
-    whole = sum(weight * terms.idf(term) for term, weight in asked.terms.items())
-    likeness = np.minimum(terms.scores(asked.terms) / np.float32(max(whole, 1e-9)), 1.0)
+    likeness = index.question_terms.overlaps(asked.terms)
     for number in np.flatnonzero(likeness >= _LIKE):
         weight = 1.0 if index.questions[number].certified else _UNCERTIFIED
         for table in index.reads[number]:

@@ -53,7 +53,7 @@ def catalog_tools(ctx: PackContext) -> list[Callable[..., Any]]:
     indexes = IndexCache()
     metrics = MetricCatalog(ctx)
     tools = [
-        query_semantic_context_tool(ContextFinder(ctx, indexes), versions),
+        query_semantic_context_tool(ContextFinder(ctx, indexes)),
         search_objects_tool(ObjectSearch(ctx, indexes), versions),
         get_objects_tool(ObjectReader(ctx)),
         list_metrics_tool(metrics, versions),

@@ -11,9 +11,7 @@ from eagle_rag_core.plugins import register_mcp_tool
 from eagle_rag_core.plugins.parameters import DocumentIds, KbName
 from eagle_rag_lakehouse_bi.answers import SemanticContext
 from eagle_rag_lakehouse_bi.context import ContextFinder, ContextQuestion
-from eagle_rag_lakehouse_bi.reading import Scope
 from eagle_rag_lakehouse_bi.tools.parameters import NAMESPACE, MaxTokens
-from eagle_rag_lakehouse_bi.tools.versions import Versions
 
 _DESCRIPTION: Final = """\
 Finds what is needed to write SQL for a question about data: tables with their columns, types, \
@@ -28,9 +26,7 @@ dropped lists or counts everything left out. Every object \
 has the node_id and document_id of the passage that describes it."""
 
 
-def query_semantic_context_tool(
-    finder: ContextFinder, versions: Versions
-) -> Callable[..., SemanticContext]:
+def query_semantic_context_tool(finder: ContextFinder) -> Callable[..., SemanticContext]:
     """The tool ``lakehouse_bi_query_semantic_context``."""
 
     @register_mcp_tool(
@@ -55,14 +51,19 @@ def query_semantic_context_tool(
             Field(ge=0, le=30, description="Most tables; 0 = all if they fit, else the best 12."),
         ] = 0,
         max_tokens: MaxTokens = 6000,
+        cursor: Annotated[
+            str, Field(max_length=32, description="Of what the answer left out; empty = answer.")
+        ] = "",
     ) -> SemanticContext:
-        question = ContextQuestion(
-            query=query,
-            kb_name=kb_name,
-            document_ids=document_ids,
-            max_tables=max_tables,
-            max_tokens=max_tokens,
+        return finder.answer(
+            ContextQuestion(
+                query=query,
+                kb_name=kb_name,
+                document_ids=document_ids,
+                max_tables=max_tables,
+                max_tokens=max_tokens,
+                cursor=cursor,
+            )
         )
-        return versions.stamp(Scope(kb_name, document_ids), lambda: finder.answer(question))
 
     return query_semantic_context

@@ -1,0 +1,1 @@
+"""Pages of documents that have none of their own: PDF renditions by programs that are installed."""

@@ -16,7 +16,7 @@ $(VENV)/.installed: requirements.txt pyproject.toml plugins/biomed/pyproject.tom
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.installed requirements-dev.txt
-	$(PIP) install --constraint requirements.txt -r requirements-dev.txt -e '.[local,multilingual,ocr,postgres,s3,celery,otel]' -e 'plugins/biomed[crf]'
+	$(PIP) install --constraint requirements.txt -r requirements-dev.txt -e '.[local,multilingual,ocr,postgres,s3,celery,otel]' -e 'plugins/biomed[chem,crf]'
 	touch $@
 
 demo: install

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
 from eagle_rag_biomed.name_rules import CapitalsLines
@@ -80,9 +80,7 @@ class NameFinder:
         text, openings = tokens.text, self._openings
         starts = [start for start, _ in tokens.spans]
         # Two letters of the next word tell most words of texts from openings of names.
-        ends = [start + 2 for start in starts[1:]]
-        ends.append(len(text))
-        begun = [text[start:end] for start, end in zip(starts, ends, strict=True)]
+        begun = [text[start : end + 2] for start, end in pairwise((*starts, len(text)))]
         free = 0
         for position, word in [
             (n, word)

@@ -151,6 +151,8 @@ def test_an_in_house_name_has_its_vocabularys_structure(compounds: Any) -> None:
         ({"compound": "zorblax"}, "not_in_vocabulary"),
         ({"compound": "Poly(I:C)"}, "not_in_vocabulary"),
         ({"compound": "CBS"}, "not_in_vocabulary"),
+        ({"compound": "P53"}, "not_in_vocabulary"),
+        ({"compound": "[C" * 400 + " x"}, "not_in_vocabulary"),
         ({"compound": "ibuprofen"}, "no_structure"),
         ({"compound": "CCCCCCCC", "min_similarity": 1}, "filtered_out"),
         ({"compound": "CCCCCCCC", "document_ids": ["absent"]}, "not_in_library"),
@@ -194,7 +196,7 @@ def test_answers_have_pages_and_a_budget(compounds: Any) -> None:
         if not cursor:
             break
     assert paged == everything["compounds"]
-    assert len(paged) == 4
+    assert len(paged) == 5
     small = library.call(TOOL, compound="aspirin", max_tokens=0)
     assert small["budget_truncated"]
     assert small["compounds"][0]["evidence"] == []
@@ -203,6 +205,7 @@ def test_answers_have_pages_and_a_budget(compounds: Any) -> None:
 @pytest.mark.parametrize(
     ("compound", "said"),
     [
+        ("C1CCCC", "Ring 1, which opens at character 2, is not closed."),
         ("CCC(", "The branch that opens at character 4 is not closed."),
         ("SMILES: zorblax", "Character 1, 'z', cannot stand there."),
         ("C(C)(C)(C)(C)(C)C", "no possible molecule"),

@@ -42,7 +42,9 @@ class Naming:
             return self._in_row(self._text[first:last], written.notation)
         before = self._text[max(first, written.start - _REACH) : self.anchor(written)]
         after = self._text[written.end : min(last, written.end + _REACH)]
-        return self._at_end(before) or (None if before.strip() else self._alone(after))
+        if before.strip():
+            return self._at_end(before)
+        return self._alone(after) if after.strip() else None
 
     def anchor(self, written: Written) -> int:
         """Where the words end that lead over to a notation: its name, if it has any."""

@@ -20,7 +20,8 @@ from eagle_rag_core.plugins import PackContext
 _SAID: Final = re.compile(r"(?:smiles|structure)\s*[:=]\s*", re.IGNORECASE)
 #: Unknown names have spaces, hyphens and all letters; what looks like this was meant as SMILES.
 _STRUCTURAL: Final = re.compile(
-    r"\S*[=#@\\]\S*|(?=.*[(\[\d])(?:[BCNOPSFIlrbcnops\d()+\\/%.:*]|\[\S*\]?)+"
+    r"[^\s=#@\\]*[=#@\\]\S*"
+    r"|(?=.*[(\[]|.{4,}\d|.*\d.{4})(?:[BCNOPSFIlrbcnops\d()+/%.:*-]|\[[^\s\[\]]*+\]?)++"
 )
 #: Matches by which a whole name stands for a concept.
 _BY_NAME: Final = ("identifier", "label", "synonym", "other_case")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from eagle_rag_core.plugins import PackContext
+from eagle_rag_core.types import Record
 from eagle_rag_lakehouse_bi.answers import Answer
 from eagle_rag_lakehouse_bi.join_paths import UnknownTable
 from eagle_rag_lakehouse_bi.reading import CatalogReader, Scope, TableKey
@@ -21,21 +22,28 @@ class LineageNode:
     """A table of the graph.
 
     :param distance: steps from the table asked for: below 0 upstream, above 0 downstream.
+    :param columns: those that carry the column asked for; empty when none was, or when the way
+        there is not known.
     :param document_id: of the first file that describes it, "" when none does.
     """
 
     id: str
     kind: str
     distance: int
+    columns: list[str]
     document_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class LineageStep:
-    """``target`` is made from ``source``; both are ids."""
+    """``target`` is made from ``source``; both are ids.
+
+    :param columns: as ``source column -> target column``, where a column was asked for.
+    """
 
     source: str
     target: str
+    columns: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,57 +70,101 @@ class LineageTracer:
     def __init__(self, ctx: PackContext) -> None:
         self._ctx = ctx
 
-    def trace(self, table: str, direction: Direction, depth: int, scope: Scope) -> LineageGraph:
-        """The lineage around ``table``; of several tables of that name the first is taken."""
+    def trace(
+        self, table: str, column: str, direction: Direction, depth: int, scope: Scope
+    ) -> LineageGraph:
+        """The lineage around ``table``; of several tables of that name the first is taken.
+
+        With ``column`` only what is computed from it, or it from, as far as queries tell. A step
+        of which no query is known is followed, without columns.
+        """
         names = TableNames(self._ctx, scope)
         keys = names.find([table])[table]
         if not keys:
             return LineageGraph("", [], [], False, [UnknownTable(table, names.suggestions(table))])
         root = min(key.id for key in keys)
         reader = CatalogReader(self._ctx, scope)
-        distances: dict[str, int] = {root: 0}
-        edges: dict[LineageStep, None] = {}
+        walk = _Walk(reader, root, {column.lower()} if column else set())
         truncated = False
         for sign in (-1, 1):
             if direction in ("both", "upstream" if sign < 0 else "downstream"):
-                truncated |= _follow(reader, root, sign, depth, distances, edges)
-        return LineageGraph(root, list(_nodes(reader, distances)), list(edges), truncated, [])
+                truncated |= walk.follow(sign, depth)
+        return LineageGraph(root, list(walk.nodes()), list(walk.edges()), truncated, [])
 
 
-def _follow(
-    reader: CatalogReader,
-    root: str,
-    sign: int,
-    depth: int,
-    distances: dict[str, int],
-    edges: dict[LineageStep, None],
-) -> bool:
-    """Add what lies in one direction.
+class _Walk:
+    """What was reached from one table: distances, and the columns on the way, none when these are
+    not known or not asked for."""
 
-    :returns: whether there is more.
-    """
-    near, far = ("target_table", "source_table") if sign < 0 else ("source_table", "target_table")
-    frontier = {root}
-    for step in range(1, depth + 1):
-        found = reader.find("lineage", near, sorted(frontier))
-        frontier = set()
-        for record in sorted(found, key=lambda r: str(r.fields[far])):
-            table = record.fields[far]
-            if table not in distances:
-                if len(distances) == _MOST_NODES:
-                    return True
-                distances[table] = sign * step
-                frontier.add(table)
-            edges[LineageStep(record.fields["source_table"], record.fields["target_table"])] = None
-    return bool(frontier and reader.find("lineage", near, sorted(frontier), limit=1))
+    def __init__(self, reader: CatalogReader, root: str, columns: set[str]) -> None:
+        self._reader = reader
+        self._root = root
+        self._distances = {root: 0}
+        self._columns = {root: columns}
+        self._edges: dict[tuple[str, str], dict[tuple[str, str], None]] = {}
 
+    def follow(self, sign: int, depth: int) -> bool:
+        """Go in one direction.
 
-def _nodes(reader: CatalogReader, distances: dict[str, int]) -> Iterator[LineageNode]:
-    described: dict[str, TableKey] = {}
-    records = reader.tables("id", sorted(distances))
-    for key in sorted(records):
-        described.setdefault(key.id, key)
-    for table, distance in sorted(distances.items(), key=lambda item: (item[1], item[0])):
-        known = described.get(table)
-        kind = records[known].fields["kind"] if known else ""
-        yield LineageNode(table, kind, distance, known.document_id if known else "")
+        :returns: whether there is more.
+        """
+        near, far = (
+            ("target_table", "source_table") if sign < 0 else ("source_table", "target_table")
+        )
+        frontier = [self._root]
+        for step in range(1, depth + 1):
+            reached: list[str] = []
+            for record in self._steps(near, frontier):
+                pairs = self._pairs(record, sign)
+                if pairs is None:
+                    continue
+                table = record.fields[far]
+                if table not in self._distances:
+                    if len(self._distances) == _MOST_NODES:
+                        return True
+                    self._distances[table] = sign * step
+                    self._columns[table] = set()
+                    reached.append(table)
+                self._columns[table] |= {pair[0 if sign < 0 else 1] for pair in pairs}
+                edge = (record.fields["source_table"], record.fields["target_table"])
+                self._edges.setdefault(edge, {}).update(dict.fromkeys(pairs))
+            frontier = reached
+        return any(self._pairs(r, sign) is not None for r in self._steps(near, frontier))
+
+    def _steps(self, near: str, tables: Iterable[str]) -> list[Record]:
+        found = self._reader.find("lineage", near, sorted(tables))
+        return sorted(found, key=lambda r: (r.fields["source_table"], r.fields["target_table"]))
+
+    def _pairs(self, record: Record, sign: int) -> list[tuple[str, str]] | None:
+        """The columns a step carries on, as pairs of source and target; none where that is not
+        known, ``None`` where it carries on none of those that are followed."""
+        here = record.fields["target_table" if sign < 0 else "source_table"]
+        wanted = self._columns[here]
+        known = [(source, target) for source, target in record.data["columns"]]
+        if not wanted or not known:
+            return []
+        own = 1 if sign < 0 else 0
+        carried = [pair for pair in known if pair[own] in wanted]
+        named = {pair[own] for pair in known}
+        if ("*", "*") in known:
+            carried += [(column, column) for column in sorted(wanted - named)]
+        return carried or None
+
+    def nodes(self) -> Iterator[LineageNode]:
+        described: dict[str, TableKey] = {}
+        records = self._reader.tables("id", sorted(self._distances))
+        for key in sorted(records):
+            described.setdefault(key.id, key)
+        for table, distance in sorted(self._distances.items(), key=lambda i: (i[1], i[0])):
+            known = described.get(table)
+            yield LineageNode(
+                id=table,
+                kind=records[known].fields["kind"] if known else "",
+                distance=distance,
+                columns=sorted(self._columns[table]),
+                document_id=known.document_id if known else "",
+            )
+
+    def edges(self) -> Iterator[LineageStep]:
+        for (source, target), pairs in self._edges.items():
+            yield LineageStep(source, target, [f"{a} -> {b}" for a, b in sorted(pairs)])

@@ -140,7 +140,7 @@ class ObjectSearch:
         records: list[tuple[float, Record]] = []
         if "table" in kinds:
             tables = found.described_tables(_BEST)
-            by_key = reader.tables("id", sorted({key.id for key in tables}))
+            by_key = reader.tables_of(tables)
             records += [(share, by_key[key]) for key, share in tables.items() if key in by_key]
         if "column" in kinds:
             columns = found.described_columns(_BEST)

@@ -195,10 +195,15 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Lineage:
-    """``target`` is made from ``source``; both are ids of tables."""
+    """``target`` is made from ``source``; both are ids of tables.
+
+    :param columns: pairs of a column of ``source`` and one of ``target`` computed from it, as far
+        as a query tells; ``*`` and ``*`` for all columns under their own names.
+    """
 
     source: str
     target: str
+    columns: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

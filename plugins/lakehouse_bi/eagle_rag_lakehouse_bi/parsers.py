@@ -35,7 +35,7 @@ class CatalogParser:
     media_type: str
     sniff: Recogniser
     reader: Reader
-    version: str = "2"
+    version: str = "3"
     title: str = "{}"
     readable: bool = False
 

@@ -12,6 +12,7 @@ from eagle_rag_lakehouse_bi.answers import Answer
 from eagle_rag_lakehouse_bi.identifiers import question_words
 from eagle_rag_lakehouse_bi.paging import page
 from eagle_rag_lakehouse_bi.reading import CatalogReader, Scope, TableKey
+from eagle_rag_lakehouse_bi.retrieval.cache import IndexCache
 from eagle_rag_lakehouse_bi.table_names import TableNames
 
 _PASSAGES: Final = 30
@@ -69,10 +70,14 @@ class SavedQueryRequest:
 
 
 class QuerySearch:
-    """Searches the saved queries of the ingested catalogs."""
+    """Searches the saved queries of the ingested catalogs. Threads may share it.
 
-    def __init__(self, ctx: PackContext) -> None:
+    :param indexes: shared with whatever else searches the same catalogs.
+    """
+
+    def __init__(self, ctx: PackContext, indexes: IndexCache | None = None) -> None:
         self._ctx = ctx
+        self._indexes = indexes or IndexCache()
 
     def find(self, request: SavedQueryRequest) -> QueryPage:
         """The queries that fit; all of the status when neither question nor tables are given.
@@ -88,7 +93,10 @@ class QuerySearch:
             wanted = [set(keys) for keys in names.find(request.tables).values()]
             read = _tables_read(found, names)
             found = [r for r in found if all(read[_key(r)] & keys for keys in wanted)]
-        ranked = sorted(found, key=lambda r: (-_score(r, words, place), r.fields["name"], _key(r)))
+        like = self._indexes.index(reader).like(words) if words else {}
+        ranked = sorted(
+            found, key=lambda r: (-_score(r, words, place, like), r.fields["name"], _key(r))
+        )
         shown, cursor = page(ranked, request.cursor, request.limit)
         meanings = names.find(sorted({t for r in shown for t in r.fields["tables"]}))
         items = [_found(record, meanings) for record in shown]
@@ -127,9 +135,15 @@ def _tables_read(
     return {_key(r): {k for t in r.fields["tables"] for k in meanings[t]} for r in records}
 
 
-def _score(record: Record, words: Sequence[str], place: Mapping[str, int]) -> float:
+def _score(
+    record: Record,
+    words: Sequence[str],
+    place: Mapping[str, int],
+    like: Mapping[tuple[str, str], float],
+) -> float:
     own = set(record.fields["words"])
-    shared = len(own & set(words)) / len(own | set(words)) if own or words else 0.0
+    named = len(own & set(words)) / len(own | set(words)) if own or words else 0.0
+    shared = like.get(_key(record), named)
     rank = min((place[n] for n in record.fields["passages"] if n in place), default=0)
     certified = _CERTIFIED if record.fields["status"] == "certified" else 0.0
     return shared + (1 / (1 + rank) if rank else 0.0) + certified

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -14,6 +14,7 @@ from eagle_rag_core.types import FieldValue, Record
 LOOKUP_LIMIT: Final = 500
 #: Thirty tables are rarely wider than this together.
 _MOST_COLUMNS: Final = 20_000
+_MOST_TABLES: Final = 2_000
 _MOST_RELATIONSHIPS: Final = 2_000
 #: More files than any library of catalogs holds.
 _MOST_SOURCES: Final = 100_000
@@ -61,15 +62,16 @@ class CatalogReader:
         """Columns whose name holds ``word``."""
         return self._find("column", {"words": [word]})
 
+    def tables_of(self, keys: Iterable[TableKey]) -> dict[TableKey, Record]:
+        """The tables of these keys, as far as they are in the scope."""
+        found = self._paired("table", "id", keys, limit=_MOST_TABLES)
+        return {TableKey(r.document_id, r.fields["id"]): r for r in found}
+
     def columns_of(self, tables: Iterable[TableKey]) -> dict[TableKey, list[Record]]:
         """The columns of tables, in their order."""
-        wanted = set(tables)
         columns: defaultdict[TableKey, list[Record]] = defaultdict(list)
-        ids = sorted({key.id for key in wanted})
-        for record in self._find("column", {"table": ids}, limit=_MOST_COLUMNS):
-            key = TableKey(record.document_id, record.fields["table"])
-            if key in wanted:
-                columns[key].append(record)
+        for record in self._paired("column", "table", tables, limit=_MOST_COLUMNS):
+            columns[TableKey(record.document_id, record.fields["table"])].append(record)
         for found in columns.values():
             found.sort(key=lambda record: record.data["place"])
         return columns
@@ -81,23 +83,20 @@ class CatalogReader:
         name, as a log of queries does not, between those another document describes.
         """
         keys = set(tables)
-        own = self._around("from_table", "to_table", {key.id for key in keys})
-        foreign = self._around("from_leaf", "to_leaf", {leaf_of(key.id) for key in keys})
+        leaves = sorted({leaf_of(key.id) for key in keys})
+        most = _MOST_RELATIONSHIPS
+        own = _distinct(
+            self._paired("relationship", "from_table", keys, limit=most)
+            + self._paired("relationship", "to_table", keys, limit=most)
+        )
+        foreign = _distinct(
+            self.find("relationship", "from_leaf", leaves, limit=most)
+            + self.find("relationship", "to_leaf", leaves, limit=most)
+        )
         known = self._described({leaf for record in foreign for leaf in _leaves(record)})
         within = [_own_edge(record) for record in own if not record.fields["from_leaf"]]
         across = [edge for record in foreign for edge in _edges(record, known)]
         return [e for e in (*within, *across) if e.left in keys or e.right in keys]
-
-    def _around(self, outgoing: str, incoming: str, values: Collection[str]) -> list[Record]:
-        """Relationships of which one field or the other has one of ``values``, each once."""
-        found = [
-            record
-            for field in (outgoing, incoming)
-            for record in self.find(
-                "relationship", field, sorted(values), limit=_MOST_RELATIONSHIPS
-            )
-        ]
-        return list({_identity(record): record for record in found}.values())
 
     def find(
         self, kind: str, field: str, values: Iterable[FieldValue], *, limit: int = LOOKUP_LIMIT
@@ -129,6 +128,18 @@ class CatalogReader:
     def metrics(self, field: str, values: Iterable[str]) -> list[Record]:
         """Metrics of which ``field`` has one of ``values``."""
         return self._find("metric", {field: list(values)})
+
+    def _paired(
+        self, kind: str, field: str, keys: Iterable[TableKey], *, limit: int
+    ) -> list[Record]:
+        """Records of the documents of tables of which ``field`` has the table's id."""
+        documents = self._scope.document_ids
+        pairs = sorted({key for key in keys if not documents or key.document_id in documents})
+        if not pairs:
+            return []
+        return self._records.find_pairs(
+            kind, field, pairs, kb_name=self._scope.kb_name, limit=limit
+        )
 
     def _find(
         self, kind: str, where: dict[str, Sequence[FieldValue]], *, limit: int = LOOKUP_LIMIT
@@ -180,6 +191,10 @@ def _meant(record: Record, table: str, known: Mapping[str, Sequence[TableKey]]) 
     if own in candidates:
         return [own]
     return [key for key in candidates if same_table(key.id, table)]
+
+
+def _distinct(relationships: Iterable[Record]) -> list[Record]:
+    return list({_identity(record): record for record in relationships}.values())
 
 
 def _identity(record: Record) -> tuple[object, ...]:

@@ -254,7 +254,11 @@ class RecordWriter:
         )
 
     def lineage(self, edge: Lineage) -> NewRecord:
-        return _record("lineage", {"source_table": edge.source, "target_table": edge.target})
+        return _record(
+            "lineage",
+            {"source_table": edge.source, "target_table": edge.target},
+            data={"columns": [list(pair) for pair in edge.columns]},
+        )
 
     def freshness(self, state: Freshness, node: str) -> NewRecord:
         return _record(

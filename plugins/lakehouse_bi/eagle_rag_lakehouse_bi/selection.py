@@ -94,7 +94,7 @@ def _selected(
     others: Relation = "joined",
 ) -> list[Selected]:
     """:param others: how tables are shown that nothing of their own speaks for."""
-    records = reader.tables("id", sorted({key.id for key in keys}))
+    records = reader.tables_of(keys)
     of_metrics = dict(_of_metrics(metrics))
     tables = []
     for key in keys:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _MOST_STATEMENTS: Final = 10
 _MOST_PARTS: Final = 50
-_MOST_QUERIES: Final = 100
+_MOST_QUERIES: Final = 500
 _TURNED: Final[dict[Cardinality, Cardinality]] = {
     "many_to_one": "one_to_many",
     "one_to_many": "many_to_one",
@@ -227,7 +227,9 @@ class _Statement:
 
         ids = {key.id for key in self._tables.keys}
         names = {*self._tables.meanings, *ids, *map(leaf_of, ids)}
-        saved = self._reader.find("query", "tables", sorted(names), limit=_MOST_QUERIES)
+        found = self._reader.find("query", "tables", sorted(names), limit=_MOST_QUERIES)
+        leaves = set(map(leaf_of, self._tables.meanings))
+        saved = [r for r in found if set(map(leaf_of, r.fields["tables"])) == leaves]
         return list(alike(self._written, saved))[:_MOST_PARTS] if saved else []
 
     def _rules(self) -> list[str]:

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from eagle_rag_lakehouse_cli.evaluation import evaluate
-from eagle_rag_lakehouse_cli.library import context, services_of
-from eagle_rag_lakehouse_cli.main import command
 
 import eagle_rag_lakehouse_bi
 from eagle_rag_core.errors import InvalidArgument
 from eagle_rag_core.testing import PackLibrary
 from eagle_rag_core.types import LOCAL, acting_for
+from eagle_rag_lakehouse_cli.evaluation import evaluate
+from eagle_rag_lakehouse_cli.library import context, services_of
+from eagle_rag_lakehouse_cli.main import command
 
 SCHEMA = """\
 CREATE TABLE sea.lighthouse (id int PRIMARY KEY, name text, height_m int);

@@ -257,9 +257,12 @@ def test_manifests_of_later_versions_are_read() -> None:
 
 
 def test_lineage_and_real_queries_are_at_hand(call: Call) -> None:
-    """DataHub's get_dataset_queries; OpenMetadata #32487."""
+    """DataHub's get_dataset_queries and lineage by column; OpenMetadata #32487."""
     graph = call("trace_lineage", table="shop.purchase")
     assert "shop.big_purchase" in {node["id"] for node in graph["nodes"]}
+    amount = call("trace_lineage", table="shop.purchase", column="amount")
+    assert [edge["columns"] for edge in amount["edges"]] == [["amount -> amount"]]
+    assert call("trace_lineage", table="shop.purchase", column="buyer_id")["edges"] == []
     (query,) = call("search_queries", tables=["shop.purchase", "shop.buyer"])["items"]
     assert query["name"] == "sales by segment"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import eagle_rag_lakehouse_bi
@@ -24,6 +24,7 @@ tables = st.lists(
 )
 
 
+@settings(max_examples=30, deadline=None)
 @given(tables)
 def test_an_id_says_what_was_shown(shown: list[tuple[str, list[bool]]]) -> None:
     listed = [
@@ -42,6 +43,7 @@ def test_an_id_says_what_was_shown(shown: list[tuple[str, list[bool]]]) -> None:
     assert not context.shows(TableKey("d", "other"))
 
 
+@settings(max_examples=30, deadline=None)
 @given(st.integers(1, 500), st.integers(1, 400))
 def test_an_id_stays_short_and_then_rather_knows_too_much(count: int, width: int) -> None:
     columns = tuple(place % 3 == 0 for place in range(width))
@@ -52,6 +54,7 @@ def test_an_id_stays_short_and_then_rather_knows_too_much(count: int, width: int
     assert all(context.shows(key) and context.shows_column(key, 0) for key in keys)
 
 
+@settings(max_examples=30, deadline=None)
 @given(st.data())
 def test_an_id_that_lost_or_changed_a_character_is_refused(data: st.DataObject) -> None:
     text = encoded(VERSION, Scope(), [ShownTable(TableKey("d", "t"), "h", (True, False))])
@@ -64,6 +67,7 @@ def test_an_id_that_lost_or_changed_a_character_is_refused(data: st.DataObject) 
             decoded(damaged)
 
 
+@settings(max_examples=30, deadline=None)
 @given(st.text(max_size=60))
 def test_other_texts_are_no_ids(text: str) -> None:
     with pytest.raises(InvalidArgument):
@@ -106,6 +110,19 @@ def test_several_answers_count_together(library: PackLibrary) -> None:
     answer = check(library, JOIN, shown(library), shown(library, "staff"))
     assert answer["not_retrieved"] == []
     assert check(library, JOIN)["not_retrieved"] == []
+
+
+def test_the_context_of_a_question_covers_the_sql_written_from_it(library: PackLibrary) -> None:
+    answer = library.call(
+        "lakehouse_bi_query_semantic_context", query="city and rent of shops with staff"
+    )
+    assert {t["id"] for t in answer["tables"]} == {"shop", "staff"}
+    assert check(library, JOIN, answer["context_id"])["not_retrieved"] == []
+    narrow = library.call(
+        "lakehouse_bi_query_semantic_context", query="rent of a shop", max_tables=1
+    )
+    assert [t["id"] for t in narrow["tables"]] == ["shop"]
+    assert check(library, JOIN, narrow["context_id"])["not_retrieved"] == ["staff"]
 
 
 def test_a_context_that_is_not_whole_is_refused(library: PackLibrary) -> None:

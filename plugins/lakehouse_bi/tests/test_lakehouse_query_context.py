@@ -198,3 +198,47 @@ def test_bounds_are_enforced(ask: Ask) -> None:
 
 def test_a_question_is_all_it_needs(library: PackLibrary) -> None:
     assert library.app.pipeline.tools[TOOL].input_schema["required"] == ["query"]
+
+
+def test_a_small_catalog_is_shown_whole(ask: Ask) -> None:
+    answer = ask(query="channel of orders", max_tokens=8000)
+    assert {t["relation"] for t in answer["tables"]} >= {"matched", "listed"}
+    assert len(answer["tables"]) == 14
+    assert answer["dropped"] == [] and all(not t["omitted_columns"] for t in answer["tables"])
+    assert answer["tables"][0]["id"] == "warehouse.marts.orders"
+    limited = ask(query="channel of orders", max_tokens=8000, max_tables=3)
+    assert len(limited["tables"]) == 3
+
+
+def test_columns_say_what_made_them_match(ask: Ask) -> None:
+    (orders,) = ask(query="channel of orders, lifetime", max_tables=1)["tables"]
+    why = {column["name"]: column["why"] for column in orders["columns"]}
+    assert why["channel"] == ["name holds channel"]
+    assert why["status"] == []
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
+    """Twenty tables of twenty columns that are described at length."""
+    tables = []
+    for number in range(20):
+        columns = [f"c{number}_{place} int COMMENT '{'long words ' * 20}'" for place in range(19)]
+        tables.append(f"CREATE TABLE area_{number} (rent int, {', '.join(columns)});")
+    with PackLibrary(tmp_path_factory.mktemp("wide"), eagle_rag_lakehouse_bi) as library:
+        library.ingest_text("\n".join(tables), "wide.sql")
+        yield partial(library.call, TOOL)
+
+
+def test_a_large_catalog_is_cut_to_the_best_and_says_so(wide: Ask) -> None:
+    answer = wide(query="rent of each area", max_tokens=6000)
+    assert len(answer["tables"]) == 12
+    columns = [column for table in answer["tables"] for column in table["columns"]]
+    assert 40 < len(columns) <= 60
+    assert sum(column["name"] == "rent" for column in columns) == 12
+    counts = Counter[str]()
+    for dropped in answer["dropped"]:
+        counts[dropped["kind"]] += dropped["count"]
+    assert counts["table"] == 8
+    assert counts["column"] == 12 * 20 - len(columns)
+    cut = [column for column in columns if column["description"].endswith("…")]
+    assert cut and counts["description"] > 0

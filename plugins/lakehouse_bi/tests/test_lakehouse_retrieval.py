@@ -255,6 +255,21 @@ def test_an_empty_catalog_finds_nothing() -> None:
     assert judge(result, []).verdict == "no_match"
 
 
+def test_saved_questions_are_compared_by_their_rare_words() -> None:
+    queries = tuple(
+        SavedQuery(name, question, f"SELECT {name}")
+        for name, question in {
+            "1": "number of visits per page",
+            "2": "number of refunds per page",
+            "3": "number of clicks per page",
+        }.items()
+    )
+    like = CatalogIndex([part(catalog(queries=queries))]).like(["number", "refund"])
+    best = max(like, key=lambda key: like[key])
+    assert len(like) == 3 and best[1].endswith("-2")
+    assert best[0] == "d" and 0.5 < like[best] < 1
+
+
 def test_a_saved_question_that_says_much_more_is_not_alike() -> None:
     texts = Texts.of([{"churn": 1.0}, dict.fromkeys("abcdefgh", 1.0) | {"churn": 1.0}])
     short, long = Postings([texts]).overlaps(["churn"])

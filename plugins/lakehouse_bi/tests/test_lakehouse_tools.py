@@ -249,7 +249,7 @@ def test_lineage_is_followed_both_ways_and_says_when_there_is_more(
     }
     assert not whole["truncated"]
     near = call("trace_lineage", table="stage", direction="downstream", depth=1)
-    assert near["edges"] == [{"source": "l.stage", "target": "l.mart"}]
+    assert near["edges"] == [{"source": "l.stage", "target": "l.mart", "columns": []}]
     assert near["truncated"]
     assert call("trace_lineage", table="stagee")["unknown"][0]["suggestions"] == ["stage"]
 

@@ -12,13 +12,16 @@ import eagle_rag_lakehouse_bi
 from eagle_rag_core.errors import ErrorCode, IngestError
 from eagle_rag_core.testing import CallFailed, PackLibrary
 from eagle_rag_lakehouse_bi.versions.changes import changes
+from eagle_rag_lakehouse_bi.versions.dependants import Dependants
 from eagle_rag_lakehouse_bi.versions.snapshots import Snapshot, SnapshotParser
 from eagle_rag_lakehouse_bi.versions.state import (
     CatalogState,
     ColumnState,
     JoinState,
+    LineageState,
     MetricState,
     TableState,
+    UserState,
     state_from_json,
 )
 
@@ -116,11 +119,40 @@ def test_states_survive_being_written_and_read() -> None:
         tables={"a": TableState("view", "select 1", ["x"], {"x": ColumnState("int", False)})},
         metrics={"m": MetricState({"formula": "sum(x)"}, "sum(x)", ["a"], ["n"])},
         joins={"j": JoinState("a", "b", ["x = y"], "many_to_one", "declared")},
-        lineage=[("a", "b")],
+        lineage=[LineageState("a", "b", [["x", "y"]])],
     )
     written = json.loads(json.dumps(state.as_json()))
     assert state_from_json(written) == state
     assert list(changes(state, state_from_json(written))) == []
+
+
+def test_columns_are_followed_to_what_is_computed_from_them() -> None:
+    table = TableState(columns={"a": ColumnState(), "b": ColumnState()})
+    before = CatalogState(
+        tables={"raw": table, "stage": TableState(), "mart": TableState(), "other": TableState()},
+        metrics={
+            "of_x": MetricState({"formula": "sum(x)"}, tables=["mart"]),
+            "of_y": MetricState({"formula": "sum(y)"}, tables=["mart"]),
+            "ratio": MetricState({"formula": "of_x / of_y"}, inputs=["of_x", "of_y"]),
+        },
+        users=[UserState("dashboard", "Board", tables=["mart"])],
+        lineage=[
+            LineageState("raw", "stage", [["a", "a2"], ["b", "b2"]]),
+            LineageState("stage", "mart", [["a2", "x"], ["b2", "y"]]),
+            LineageState("raw", "other", [["b", "z"]]),
+        ],
+    )
+    after = CatalogState(tables={**before.tables, "raw": TableState(columns={"b": ColumnState()})})
+    (removed,) = (c for c in changes(before, after) if c.kind == "column")
+    assert removed.name == "raw.a"
+    found = [(d.kind, d.name, d.via) for d in Dependants(before).of(removed)]
+    assert found == [
+        ("table", "stage", ""),
+        ("dashboard", "Board", "mart"),
+        ("metric", "of_x", "mart"),
+        ("metric", "ratio", "of_x"),
+        ("table", "mart", "stage"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -183,11 +215,10 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PackLibrary]:
 
 
 def _snapshot(library: PackLibrary, date: str) -> Snapshot:
-    from eagle_rag_lakehouse_cli.library import context, services_of
-
     from eagle_rag_core.types import LOCAL, acting_for
     from eagle_rag_lakehouse_bi.reading import CatalogReader, Scope
     from eagle_rag_lakehouse_bi.versions.snapshots import take_snapshot
+    from eagle_rag_lakehouse_cli.library import context, services_of
 
     with acting_for(LOCAL):
         reader = CatalogReader(context(services_of(library.app)), Scope())

@@ -29,6 +29,7 @@ from eagle_rag_lakehouse_bi.objects import (
     Status,
     Table,
 )
+from eagle_rag_lakehouse_bi.readers.column_lineage import columns_of_sql
 from eagle_rag_lakehouse_bi.readers.dbt_artifacts import agreed_ages
 from eagle_rag_lakehouse_bi.readers.dbt_metrics import SemanticLayer
 from eagle_rag_lakehouse_bi.readers.dbt_tests import ColumnFacts, FactsFromTests, TestedReference
@@ -139,9 +140,13 @@ class _ManifestReader:
 
     def _read_lineage(self, node: Node) -> None:
         own = self._ids.get(text(node, "unique_id"))
-        for dependency in texts(node, "depends_on", "nodes"):
-            if own and dependency in self._ids:
-                self._built.lineage.append(Lineage(self._ids[dependency], own))
+        sources = [self._ids[d] for d in texts(node, "depends_on", "nodes") if d in self._ids]
+        if not own or not sources:
+            return
+        code = text(node, "compiled_code") or text(node, "compiled_sql")
+        columns = columns_of_sql(code, text(self._manifest, "metadata", "adapter_type"))
+        for source in dict.fromkeys(sources):
+            self._built.lineage.append(Lineage(source, own, columns.get(source, ())))
 
     def _relate_tested(self, reference: TestedReference) -> None:
         own = self._ids.get(reference.from_node)

@@ -18,6 +18,7 @@ from eagle_rag_lakehouse_bi.objects import (
     Table,
     table_id,
 )
+from eagle_rag_lakehouse_bi.readers.column_lineage import derived_columns
 from eagle_rag_lakehouse_bi.readers.conditions import resolved
 from eagle_rag_lakehouse_bi.readers.query_joins import (
     QueryFacts,
@@ -37,6 +38,7 @@ class DdlReader:
         self._file = file
         self._built = CatalogBuilder()
         self._sources: list[tuple[str, str]] = []
+        self._columns: dict[tuple[str, str], list[tuple[str, str]]] = {}
         self._joins: list[QueryFacts] = []
 
     def read(self, reading: Reading, statement: Statement) -> None:
@@ -69,7 +71,8 @@ class DdlReader:
         for relationship in relationships:
             complete.relate(self._with_target_columns(relationship))
         for source, target in self._sources:
-            complete.lineage.append(Lineage(resolved(source, known), target))
+            columns = self._columns.get((source, target), ())
+            complete.lineage.append(Lineage(resolved(source, known), target, tuple(columns)))
         for join in self._mined():
             complete.relate(join)
         return complete.build(self._file, format)
@@ -105,20 +108,26 @@ class DdlReader:
         )
         self._built.add_table(table)
         if query:
-            self._read_query(table.id, query)
+            listed = [p.name.lower() for p in parts if not isinstance(p, exp.ColumnDef)]
+            self._read_query(table.id, query, listed)
         for column in parts:
             if isinstance(column, exp.ColumnDef):
                 for reference in column.find_all(exp.Reference):
                     self._relate(table.id, (column.name,), reference, "", statement)
         self._read_foreign_keys(table.id, constraints, statement)
 
-    def _read_query(self, own: str, query: exp.Query) -> None:
-        """What a view is made from, and how it joins it."""
+    def _read_query(self, own: str, query: exp.Query, listed: list[str]) -> None:
+        """What a view is made from, and how it joins it.
+
+        :param listed: names the view gives to the columns of its query, by place.
+        """
         self._sources += [(source, own) for source in tables_of(query)]
         try:
+            for column, table, source in derived_columns(_named(query, listed)):
+                self._columns.setdefault((table, own), []).append((source, column))
             self._joins.append(QueryFacts((), frozenset(joins_of(query)), ""))
         except (SqlglotError, RecursionError):
-            # The view stays; only its joins are unknown.
+            # The view stays; only its joins and columns are unknown.
             return
 
     def _read_alter(self, tree: exp.Alter, statement: Statement) -> None:
@@ -194,6 +203,18 @@ class DdlReader:
         key = table.primary_key if table else ()
         fits = len(key) == len(relationship.from_columns)
         return replace(relationship, to_columns=key if fits else relationship.from_columns)
+
+
+def _named(query: exp.Query, names: list[str]) -> exp.Query:
+    """A query whose columns have other names, by place."""
+    first = query.copy()
+    select = first
+    while isinstance(select, exp.SetOperation) and isinstance(select.this, exp.Query):
+        select = select.this
+    if isinstance(select, exp.Select) and len(select.expressions) == len(names):
+        pairs = zip(select.expressions, names, strict=True)
+        select.set("expressions", [exp.alias_(column.unalias(), name) for column, name in pairs])
+    return first
 
 
 def _column(definition: exp.ColumnDef, dialect: str) -> Column:

@@ -17,9 +17,9 @@ from eagle_rag_lakehouse_bi.reading import CatalogReader
 from eagle_rag_lakehouse_bi.retrieval.index import CatalogIndex
 from eagle_rag_lakehouse_bi.retrieval.parts import DocumentPart, document_part
 
-#: Objects (tables, columns, saved questions) kept in parts and in joined indexes; one takes some
-#: 1 to 2 kB. What is in use may exceed it.
-_KEPT: Final = 400_000
+#: Objects (tables, columns, saved questions) kept in parts and in joined indexes, half a kB each.
+#: The one in use may exceed it.
+_KEPT: Final = 250_000
 #: Kinds of records a part is made of.
 _KINDS: Final = ("table", "column", "relationship", "query", "term")
 #: More records than documents of one batch have.

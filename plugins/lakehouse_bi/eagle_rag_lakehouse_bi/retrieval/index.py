@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -59,6 +59,7 @@ class CatalogIndex:
         pairs = sorted({pair for part in parts for pair in self._pairs(part)})
         both = np.asarray([*pairs, *((b, a) for a, b in pairs)], np.int64).reshape(-1, 2)
         self.joined: tuple[Numbers, Numbers] = both[:, 0], both[:, 1]
+        self._asked = [(part.document_id, q.urn) for part in parts for q in part.questions]
         self.reads: tuple[tuple[int, ...], ...] = tuple(
             tuple(self._read(part.document_id, question))
             for part in parts
@@ -81,6 +82,12 @@ class CatalogIndex:
     def columns_of(self, table: int) -> range:
         """The numbers of a table's columns."""
         return range(int(self.starts[table]), int(self.starts[table + 1]))
+
+    def like(self, terms: Iterable[str]) -> dict[tuple[str, str], float]:
+        """How much saved questions have in common with the terms of another, by document and
+        URN of their queries; those that share nothing are left out."""
+        shares = self.question_terms.overlaps(terms)
+        return {self._asked[n]: float(shares[n]) for n in np.flatnonzero(shares)}
 
     def groups(self, tables: Sequence[int]) -> list[set[int]]:
         """The tables in groups of which each joins another of its group."""

@@ -90,6 +90,7 @@ class Join(NamedTuple):
 class SavedQuestion(NamedTuple):
     """A saved query that answers a question, with the tables it reads."""
 
+    urn: str
     tables: tuple[str, ...]
     certified: bool
 
@@ -132,14 +133,16 @@ def document_part(document_id: str, records: Mapping[str, Sequence[Record]]) -> 
     builder = _PartBuilder(_referring(records.get("relationship", ())))
     for table, shards in _relations(records.get("table", ()), columns):
         builder.add(table, shards, columns[table.fields["id"]])
-    asked = [r for r in records.get("query", ()) if r.data["question"] and r.fields["tables"]]
+    asked = [record for record in records.get("query", ()) if record.data["question"]]
     return DocumentPart(
         document_id=document_id,
         tables=tuple(builder.tables),
         columns=tuple(builder.columns),
         joins=joins,
         questions=tuple(
-            SavedQuestion(tuple(r.fields["tables"]), r.fields["status"] == "certified")
+            SavedQuestion(
+                r.fields["urn"], tuple(r.fields["tables"]), r.fields["status"] == "certified"
+            )
             for r in asked
         ),
         synonyms=tuple(

@@ -65,7 +65,7 @@ def catalog_tools(ctx: PackContext) -> list[Callable[..., Any]]:
         check_freshness_tool(FreshnessChecker(ctx), versions),
         get_glossary_tool(Glossary(ctx), versions),
         retrieve_analyses_tool(AnalysisFinder(ctx), versions),
-        search_queries_tool(QuerySearch(ctx), versions),
+        search_queries_tool(QuerySearch(ctx, indexes), versions),
         trace_lineage_tool(LineageTracer(ctx), versions),
         compare_versions_tool(VersionComparer(ctx), versions),
         list_sources_tool(SourceLister(ctx), versions),

@@ -15,9 +15,8 @@ from eagle_rag_lakehouse_bi.tools.versions import Versions
 from eagle_rag_lakehouse_bi.versions.comparison import VersionComparer, VersionComparison
 
 _DESCRIPTION: Final = """\
-Tells what changed between two states of the catalogs: tables, columns, metrics and joins added, \
-removed, probably renamed, retyped or redefined, which changes are breaking and why, and which \
-metrics, queries, reports and tables depended on what changed. Breaking changes come first."""
+Tells what changed between two states of the catalogs, breaking changes first, with the reasons \
+and the metrics, queries, reports and tables that depended on it."""
 
 
 def compare_versions_tool(

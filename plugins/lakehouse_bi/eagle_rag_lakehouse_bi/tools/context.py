@@ -14,16 +14,11 @@ from eagle_rag_lakehouse_bi.context import ContextFinder, ContextQuestion
 from eagle_rag_lakehouse_bi.tools.parameters import NAMESPACE, MaxTokens
 
 _DESCRIPTION: Final = """\
-Finds what is needed to write SQL for a question about data: tables with their columns, types, \
-keys and descriptions, the joins among them, and defined metrics with their formulas, read from \
-the ingested catalog files, semantic models and query logs. It describes data and never connects \
-to a database, executes SQL or returns rows. Tables come best match first, with the columns that \
-fit best; tables that only join others are marked joined. Small catalogs are shown whole, tables \
-that do not match marked listed. verdict is answerable, partial, or no_match (nothing is returned \
-then), by confidence, the probability that the catalogs hold what is asked; unmatched_words lists \
-words that name nothing, often values such as city names. The answer stays within max_tokens, and \
-dropped lists or counts everything left out. Every object \
-has the node_id and document_id of the passage that describes it."""
+Finds what is needed to write SQL for a question about data: tables with columns and keys, their \
+joins, and defined metrics with formulas, from ingested catalog files. It describes data; it \
+never executes SQL or returns rows. verdict is answerable, partial, or no_match (nothing is \
+returned then); unmatched_words are often values such as city names. The answer stays within \
+max_tokens; dropped lists what it left out, with cursors. Give context_id to validate_sql."""
 
 
 def query_semantic_context_tool(finder: ContextFinder) -> Callable[..., SemanticContext]:

@@ -18,17 +18,16 @@ from eagle_rag_lakehouse_bi.tools.versions import Versions
 from eagle_rag_lakehouse_bi.value_search import FoundValues, ValueResolver
 
 _GLOSSARY: Final = """\
-Reads business terms: definitions, synonyms, other definitions of the same name, and objects named \
+Reads business terms: definitions, synonyms, other definitions of the same name, objects named \
 by them."""
 _FRESHNESS: Final = """\
-Says how old the data of tables is, with the evidence and its age: dbt runs and source checks, \
-table metadata. dated means that nothing says how old it may be."""
+Says how old the data of tables is, with the evidence and its age; dated means that nothing says \
+how old it may be."""
 _VALUES: Final = """\
-Finds the stored values that phrases of a question mean, such as 'in transit' = IN_TRANSIT, among \
-values that catalog files state. enabled is false where no column is opted in."""
+Finds the stored values that phrases mean ('in transit' = IN_TRANSIT) among those that catalog \
+files state. enabled is false where no column is opted in."""
 _ANALYSES: Final = """\
-Finds earlier analyses: dashboards and notebooks that use the tables or are named so, and passages \
-of reports in the library."""
+Finds dashboards and notebooks that use the tables or are named so, and passages of reports."""
 
 _Name = Annotated[str, Field(min_length=1, max_length=400)]
 

@@ -16,13 +16,11 @@ from eagle_rag_lakehouse_bi.tools.parameters import NAMESPACE, Cursor
 from eagle_rag_lakehouse_bi.tools.versions import Versions
 
 _QUERIES: Final = """\
-Finds saved queries with their SQL: verified ones of semantic models, those of query scripts and \
-of logs. With question, those that answer a question like it; with tables, those that read all of \
-them. status certified marks verified queries; gone lists tables that no catalog describes."""
+Finds saved queries with their SQL, by a question like theirs or by the tables they read. status \
+certified marks verified ones; gone lists tables that no catalog describes."""
 _LINEAGE: Final = """\
-Follows what a table or view is made from (upstream) and what is made from it (downstream), as \
-dbt manifests, metric views and the queries of SQL views tell. Returns nodes with their distance \
-and edges; truncated says that there is more than depth or 200 tables allow."""
+Follows what a table or view is made from (upstream) and what is made from it (downstream); with \
+column, only what carries it. truncated says that there is more."""
 
 
 def search_queries_tool(search: QuerySearch, versions: Versions) -> Callable[..., QueryPage]:
@@ -65,12 +63,15 @@ def trace_lineage_tool(tracer: LineageTracer, versions: Versions) -> Callable[..
         table: Annotated[
             str, Field(min_length=1, max_length=400, description="Name, id or URN of a table.")
         ],
+        column: Annotated[
+            str, Field(max_length=200, description="Only what this column carries; empty = all.")
+        ] = "",
         direction: Annotated[Direction, Field(description="Which way to follow.")] = "both",
         depth: Annotated[int, Field(ge=1, le=10, description="Steps to follow at most.")] = 2,
         kb_name: KbName = "",
         document_ids: DocumentIds = (),
     ) -> LineageGraph:
         scope = Scope(kb_name, document_ids)
-        return versions.stamp(scope, lambda: tracer.trace(table, direction, depth, scope))
+        return versions.stamp(scope, lambda: tracer.trace(table, column, direction, depth, scope))
 
     return trace_lineage

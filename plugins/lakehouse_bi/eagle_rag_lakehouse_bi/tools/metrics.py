@@ -16,15 +16,12 @@ from eagle_rag_lakehouse_bi.tools.parameters import NAMESPACE, Cursor
 from eagle_rag_lakehouse_bi.tools.versions import Versions
 
 _LIST: Final = """\
-Lists the defined metrics, some 60 tokens each. With search, those named by its words come, best \
-first; with dimension, only metrics that can be grouped by a column or dimension of that name, in \
-their own tables or in tables that each of their rows joins once; conflicts holds the urn of \
-metrics of the same or nearly the same name that mean something else."""
+Lists defined metrics in short: with search, those named by its words, best first; with \
+dimension, only those that can be grouped by a column or dimension of that name."""
 _GET: Final = """\
-Reads the definition of a metric down to the columns: its formula and filter and those of every \
-metric it is made of, time dimension, the dimensions it can be grouped by with the joins on the \
-way, rules for its tables, the dimension it must not be summed over, and conflicts: metrics of the \
-same or nearly the same name, with each aspect in which they differ and what both files say."""
+Reads a metric down to the columns: formulas and filters of it and its inputs, time dimension, \
+dimensions it can be grouped by and joins to them, rules, what it must not be summed over, and \
+metrics of its name with another formula (conflicts)."""
 
 
 def list_metrics_tool(catalog: MetricCatalog, versions: Versions) -> Callable[..., MetricPage]:

@@ -19,17 +19,15 @@ from eagle_rag_lakehouse_bi.tools.versions import Versions
 
 _SEARCH: Final = """\
 Finds tables, columns, metrics, verified queries and glossary terms by words of their names, \
-synonyms and descriptions. Returns names in short, best first, some 60 tokens each, with the urn \
-under which the object can be read in full. An empty list means that no object fits; \
-unmatched_words lists words of the query that name nothing."""
+synonyms and descriptions: names in short, best first, with the urn under which to read each. An \
+empty list means that none fits."""
 _GET: Final = """\
-Reads objects of the catalogs in full by their urn: description, owner, status, synonyms, \
-columns with types, keys and accepted values, joins, metrics, rules, what a table is made from and \
-feeds, and what is known of the freshness of its data. The answer stays within max_tokens; \
-next_cursor leads to everything it left out, and errors names every urn that is not known."""
+Reads objects in full by their urn: description, owner, columns with types, keys and accepted \
+values, joins, metrics, rules, lineage, state of the data. next_cursor leads to what max_tokens \
+left out; errors names unknown urns."""
 _SOURCES: Final = """\
-Lists the ingested catalog files: format, version, how many tables, columns, joins, metrics, \
-queries and terms each describes, and which objects could not be read."""
+Lists the ingested catalog files: format, version, what each describes, and what could not be \
+read."""
 
 
 def search_objects_tool(search: ObjectSearch, versions: Versions) -> Callable[..., ObjectPage]:

@@ -18,21 +18,17 @@ from eagle_rag_lakehouse_bi.tools.parameters import NAMESPACE
 from eagle_rag_lakehouse_bi.tools.versions import Versions
 
 _PATHS: Final = """\
-Finds ways to join two or more tables, best known and shortest first: conditions with all columns \
-of composite keys, cardinality, evidence (declared, tested, semantic, mined from logged queries \
-with their number, or inferred from names), the role a table has in a join, bridge tables on the \
-way, and warnings about fan-outs and chasm traps. A cardinality is empty where nothing states or \
-proves it."""
+Finds ways to join tables, best known first: conditions, cardinality (empty where nothing proves \
+it), evidence (declared, tested, semantic, mined from queries, inferred from names), roles, \
+bridge tables, and warnings of fan-outs and chasm traps."""
 _VALIDATE: Final = """\
-Checks SQL against the ingested catalogs by reading it only; it never connects to a database. Says \
-whether the SQL parses, which statements do more than read, which tables and columns no catalog \
-describes, with names that look like them, which joins no catalog knows, which sums count rows \
-that a join repeats, and, with context_ids, what those answers never showed (not_retrieved). \
-Columns of tables whose columns are not described pass."""
+Checks SQL by reading it and the catalogs, without a database: syntax, statements that do more \
+than read, unknown tables and columns with suggestions, unknown joins, sums that count repeated \
+rows, and, with context_ids, what those answers never showed (not_retrieved)."""
 
 _EXPLAIN: Final = """\
-Explains SQL by reading it only: tables, columns, joins with what is known of them, filters, what \
-a row of the result stands for, metrics and saved queries it repeats, rules and warnings."""
+Explains SQL by reading it: tables, columns, joins, filters, what a row of the result stands \
+for, metrics and saved queries it repeats, rules, warnings."""
 
 Sql = Annotated[str, Field(min_length=1, max_length=20000, description="SQL statements.")]
 Dialect = Annotated[

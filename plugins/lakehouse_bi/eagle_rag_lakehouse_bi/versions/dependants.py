@@ -6,12 +6,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from eagle_rag_lakehouse_bi.reading import leaf_of, same_table
 from eagle_rag_lakehouse_bi.versions.changes import Change
-from eagle_rag_lakehouse_bi.versions.state import CatalogState
+from eagle_rag_lakehouse_bi.versions.state import CatalogState, LineageState
 
+_ALL: Final = frozenset[str]()
 #: ``SELECT *``, ``t.*``; not the ``*`` of ``COUNT(*)``.
 _EVERY_COLUMN: Final = r"(?:\bselect|,|\.)\s*\*"
 
@@ -31,14 +32,22 @@ class Dependant:
     via: str
 
 
+class _Made(NamedTuple):
+    """A table, the one it is made from, and the columns in question; none for all."""
+
+    table: str
+    source: str
+    columns: frozenset[str]
+
+
 class Dependants:
     """Looks up what uses what in one state."""
 
     def __init__(self, state: CatalogState) -> None:
         self._state = state
-        self._made: defaultdict[str, list[str]] = defaultdict(list)
-        for source, target in state.lineage:
-            self._made[source].append(target)
+        self._made: defaultdict[str, list[LineageState]] = defaultdict(list)
+        for edge in sorted(state.lineage, key=lambda edge: edge.target):
+            self._made[edge.source].append(edge)
 
     def of(self, change: Change) -> list[Dependant]:
         """What depended on the object of a change, direct uses first."""
@@ -54,23 +63,24 @@ class Dependants:
         return sorted(unique.values(), key=lambda d: (bool(d.via), d.kind, d.name))
 
     def _of_table(self, table: str, column: str) -> Iterator[Dependant]:
-        """What uses a table; with a column only what names it, as far as that can be read."""
-        yield from self._using(table, column, via="")
-        for made, source in self._downstream(table, column):
-            yield Dependant("table", made, "", "" if source == table else source)
-            # How columns go on is not known beyond the query that names them.
-            yield from self._using(made, "", via=made)
+        """What uses a table; with a column only what names it, or what is computed from it, as far
+        as that can be read."""
+        columns = frozenset((column,)) if column else _ALL
+        yield from self._using(table, columns, via="")
+        for made in self._downstream(table, columns):
+            yield Dependant("table", made.table, "", "" if made.source == table else made.source)
+            yield from self._using(made.table, made.columns, via=made.table)
 
-    def _using(self, table: str, column: str, via: str) -> Iterator[Dependant]:
+    def _using(self, table: str, columns: frozenset[str], via: str) -> Iterator[Dependant]:
         direct = set()
         for name, metric in self._state.metrics.items():
             meaning = " ".join(metric.meaning.values())
-            if _reads(metric.tables, table) and _names(meaning, column):
+            if _reads(metric.tables, table) and _names(meaning, columns):
                 direct.add(name)
                 yield Dependant("metric", name, metric.status, via)
         yield from self._of_metrics(direct)
         for user in self._state.users:
-            if _reads(user.tables, table) and _names(user.text, column):
+            if _reads(user.tables, table) and _names(user.text, columns):
                 yield Dependant(user.kind, user.name, user.status, via)
 
     def _of_metrics(self, metrics: set[str]) -> Iterator[Dependant]:
@@ -93,29 +103,47 @@ class Dependants:
             if _reads(user.tables, join.left) and _reads(user.tables, join.right):
                 yield Dependant(user.kind, user.name, user.status, "")
 
-    def _downstream(self, table: str, column: str) -> Iterator[tuple[str, str]]:
-        """The tables made from one, each with the table it is made from."""
+    def _downstream(self, table: str, columns: frozenset[str]) -> Iterator[_Made]:
+        """The tables made from one, over all steps; with columns those these are carried to."""
         seen = {table}
-        waiting = [table]
+        waiting = [_Made(table, "", columns)]
         while waiting:
-            source = waiting.pop(0)
-            for made in sorted(self._made[source]):
-                known = self._state.tables.get(made)
-                definition = known.definition if known else ""
-                uses = source != table or not definition or _names(definition, column)
-                if made not in seen and uses:
-                    seen.add(made)
+            here = waiting.pop(0)
+            for edge in self._made[here.table]:
+                carried = self._carried(edge, here.columns)
+                if edge.target not in seen and carried is not None:
+                    seen.add(edge.target)
+                    made = _Made(edge.target, here.table, carried)
                     waiting.append(made)
-                    yield made, source
+                    yield made
+
+    def _carried(self, edge: LineageState, columns: frozenset[str]) -> frozenset[str] | None:
+        """What columns become in the next table; all where that is not known, ``None`` where they
+        do not get there."""
+        if not columns:
+            return _ALL
+        if edge.columns:
+            named = {source for source, _ in edge.columns}
+            carried = {target for source, target in edge.columns if source in columns}
+            if "*" in named:
+                carried |= columns - named
+            if carried:
+                return frozenset(carried)
+        known = self._state.tables.get(edge.target)
+        definition = known.definition if known else ""
+        # A query may filter or join by a column that it does not pass on.
+        named_there = bool(definition) and _names(definition, columns)
+        return _ALL if named_there or not (edge.columns or definition) else None
 
 
 def _reads(tables: list[str], table: str) -> bool:
     return any(same_table(name, table) for name in tables if leaf_of(name) == leaf_of(table))
 
 
-def _names(text: str, column: str) -> bool:
-    """Whether a text names a column, or everything; any does when no column or text is given."""
-    if not column or not text:
+def _names(text: str, columns: frozenset[str]) -> bool:
+    """Whether a text names one of the columns, or all; any does when there are none, or no text."""
+    if not columns or not text:
         return True
-    name = rf"(?<![\w$]){re.escape(column)}(?![\w$])"
-    return bool(re.search(rf"{name}|{_EVERY_COLUMN}", text, re.IGNORECASE))
+    names = "|".join(map(re.escape, sorted(columns)))
+    pattern = rf"(?<![\w$])(?:{names})(?![\w$])|{_EVERY_COLUMN}"
+    return bool(re.search(pattern, text, re.IGNORECASE))

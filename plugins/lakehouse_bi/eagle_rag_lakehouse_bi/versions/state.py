@@ -78,18 +78,27 @@ class UserState:
 
 
 @dataclass(slots=True)
+class LineageState:
+    """:param columns: pairs of a column of the source and one of the target, none where no query
+    tells."""
+
+    source: str = ""
+    target: str = ""
+    columns: list[list[str]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class CatalogState:
     """:param tables: by id.
     :param metrics: by name; of several of one name the first.
     :param joins: by the columns they pair.
-    :param lineage: pairs of ids, source and target.
     """
 
     tables: dict[str, TableState] = field(default_factory=dict)
     metrics: dict[str, MetricState] = field(default_factory=dict)
     joins: dict[str, JoinState] = field(default_factory=dict)
     users: list[UserState] = field(default_factory=list)
-    lineage: list[tuple[str, str]] = field(default_factory=list)
+    lineage: list[LineageState] = field(default_factory=list)
 
     @property
     def empty(self) -> bool:
@@ -108,7 +117,7 @@ class CatalogState:
             "metrics": {name: _stated(m, MetricState) for name, m in self.metrics.items()},
             "joins": {name: _stated(j, JoinState) for name, j in self.joins.items()},
             "users": [_stated(u, UserState) for u in self.users],
-            "lineage": [list(edge) for edge in self.lineage],
+            "lineage": [_stated(edge, LineageState) for edge in self.lineage],
         }
 
 
@@ -130,7 +139,7 @@ def state_from_json(value: Mapping[str, Any]) -> CatalogState:
         metrics={name: MetricState(**m) for name, m in value.get("metrics", {}).items()},
         joins={name: JoinState(**j) for name, j in value.get("joins", {}).items()},
         users=[UserState(**u) for u in value.get("users", ())],
-        lineage=[(source, target) for source, target in value.get("lineage", ())],
+        lineage=[LineageState(**edge) for edge in value.get("lineage", ())],
     )
 
 
@@ -152,12 +161,10 @@ def state_of(reader: CatalogReader) -> CatalogState:
     for record in reader.all("relationship", limit=_MOST):
         _add_join(state, record)
     state.users = list(_users(reader))
-    state.lineage = sorted(
-        {
-            (r.fields["source_table"], r.fields["target_table"])
-            for r in reader.all("lineage", limit=_MOST)
-        }
-    )
+    state.lineage = [
+        LineageState(r.fields["source_table"], r.fields["target_table"], r.data["columns"])
+        for r in reader.all("lineage", limit=_MOST)
+    ]
     return state
 
 

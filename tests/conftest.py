@@ -12,6 +12,9 @@ from databases import postgres_catalog as postgres_catalog
 from databases import postgres_catalog_url as postgres_catalog_url
 from e2e.product import Deployment
 from e2e.servers import HttpServer, Launcher
+from once import core_tools_are_described_once as core_tools_are_described_once
+from once import new_catalogs_are_not_migrated as new_catalogs_are_not_migrated
+from once import schema_of_a_new_catalog as schema_of_a_new_catalog
 from servers import milvus_server as milvus_server
 from servers import postgres_server as postgres_server
 from servers import redis_server as redis_server
@@ -20,9 +23,6 @@ from servers import s3_server as s3_server
 # Hundreds of processes import the same modules, which are compiled once, wherever this runs.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-# What this machine has must not decide what documents look like, and LibreOffice takes seconds.
-NO_PAGES = {"EAGLE_RAG_INGEST__PAGES__OFFICE": "off", "EAGLE_RAG_INGEST__PAGES__WEB": "off"}
-os.environ.update(NO_PAGES)
 
 
 def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
@@ -32,6 +32,15 @@ def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("full"):
             item.add_marker(pytest.mark.skip(reason="only with EAGLE_RAG_TEST_FULL=1"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_programs_of_the_machine() -> None:
+    """What this machine has must not decide what documents look like, and LibreOffice takes
+    seconds. Tests of pages name the programs."""
+    from eagle_rag_core.ingest.renditions import office, web
+
+    office.PROGRAMS = web.PROGRAMS = ()  # type: ignore[misc]
 
 
 @pytest.fixture

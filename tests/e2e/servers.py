@@ -189,7 +189,12 @@ class HttpServer(Process, Caller):
         )
         self.protocol = protocol
         self.url = f"http://127.0.0.1:{self.port}"
-        self.http = httpx2.Client(base_url=self.url, timeout=PATIENCE, trust_env=False)
+        self.http = httpx2.Client(
+            base_url=self.url,
+            timeout=PATIENCE,
+            trust_env=False,
+            verify=False,  # of nothing: it speaks no TLS, whose certificates take time to read
+        )
 
     def request(self, method: str, params: Mapping[str, Any]) -> Any:
         response = self.post(method, params)

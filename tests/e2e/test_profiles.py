@@ -106,7 +106,6 @@ def test_a_second_packs_enricher_works_while_its_tools_stay_hidden(
         assert "beta_two_query_things" not in server.tools()
 
 
-@pytest.mark.full
 def test_a_changed_namespace_shows_its_own_library_and_says_so(
     deployment: Deployment, launcher: Launcher, site: Path
 ) -> None:

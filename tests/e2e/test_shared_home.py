@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from e2e import rows
 from e2e.product import CLI, Deployment, patiently, run_cli
-from e2e.servers import Launcher, StdioServer
+from e2e.servers import Launcher, Process, StdioServer
 
 
 @pytest.fixture
@@ -52,7 +51,6 @@ def test_what_one_process_ingests_every_other_finds_at_once(
     assert rows.leftovers(home) == {}
 
 
-@pytest.mark.full
 def test_a_new_home_is_opened_by_several_processes_at_once(
     home: Deployment, launcher: Launcher
 ) -> None:
@@ -123,28 +121,32 @@ def test_two_servers_given_the_same_file_index_it_once(
     assert rows.leftovers(home) == {}
 
 
-def _kill_server(victim: StdioServer, _command: subprocess.Popen[bytes]) -> None:
+def _kill_server(victim: StdioServer, _command: Process) -> None:
     victim.kill()
 
 
-def _kill_command(_victim: StdioServer, command: subprocess.Popen[bytes]) -> None:
+def _kill_command(_victim: StdioServer, command: Process) -> None:
     command.kill()
-    command.wait()
 
 
-@pytest.mark.parametrize("kill", [_kill_server, _kill_command], ids=["server", "command"])
-@pytest.mark.full
+@pytest.mark.parametrize(
+    "kill",
+    [
+        pytest.param(_kill_server, id="server"),
+        pytest.param(_kill_command, id="command", marks=pytest.mark.full),
+    ],
+)
 def test_the_others_go_on_when_one_is_killed(
     home: Deployment,
     launcher: Launcher,
-    kill: Callable[[StdioServer, subprocess.Popen[bytes]], None],
+    kill: Callable[[StdioServer, Process], None],
 ) -> None:
     survivor, victim = launcher.stdio(home), launcher.stdio(home)
     folder = home.home.parent / "folder"
     folder.mkdir()
     for n in range(60):
         (folder / f"{n}.md").write_text(f"# Entry {n}\n\nThis is about entry{n}.\n")
-    command = launcher.start((*CLI, "ingest", str(folder)), home).process
+    command = launcher.start((*CLI, "ingest", str(folder)), home)
     jobs = [victim.ingest(note(home, f"early{n}")) for n in range(5)]
     for _ in patiently("the command's first jobs"):
         if len(rows.jobs(home)) > 10:

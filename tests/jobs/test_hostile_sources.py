@@ -146,7 +146,6 @@ def test_cancelling_ends_a_job_that_does_not_listen(
     assert not hostile.running(worker)
 
 
-@pytest.mark.full
 def test_a_worker_process_dies_with_its_server(busy: tuple[Deployment, StdioServer, str]) -> None:
     _, server, _ = busy
     worker = first_child(server)

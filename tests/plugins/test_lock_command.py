@@ -66,7 +66,6 @@ def test_locking_again_tells_and_accepts_changes(
     assert run_cli(moody, "packs", "lock", "--check").returncode == 0
 
 
-@pytest.mark.full
 def test_a_damaged_lock_is_replaced(moody: Deployment, lock: Path) -> None:
     lock.write_text("{", "utf-8")
     assert run_cli(moody, "packs", "lock", "--check").returncode == 1

@@ -78,7 +78,8 @@ def pages_router(rest: Rest) -> APIRouter:
         caller: CallerOf,
         known: Known = "",
     ) -> Response:
-        """Pages of PDF documents, and of pictures; others have none that can be shown."""
+        """Pages of PDF documents and of pictures, and of Office and web documents where the
+        deployment makes them; others have none that can be shown."""
 
         def draw(services: Services, who: Caller) -> bytes:
             marks = _marks(services, who, document_id, page, view.highlight)

@@ -54,6 +54,7 @@ def run_converter(command: Sequence[str], folder: Path, bounds: Bounds) -> None:
     """
     order = {
         "command": list(command),
+        "folder": str(folder),
         "seconds": bounds.seconds,
         "bytes": bounds.bytes,
         "memory_mb": bounds.memory_mb,

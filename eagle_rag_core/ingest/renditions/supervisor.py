@@ -3,7 +3,8 @@ Python: ``supervisor.py <order as JSON>``.
 
 It is the converter's parent, so that bounds are set between fork and exec without running Python
 in a child of a process with threads; and it ends the converter with all its processes when time is
-up, when its input ends (whoever waits for it is gone), and in the end in any case.
+up, when its input ends (whoever waits for it is gone, and will not remove its folder either), and
+in the end in any case.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -39,13 +41,16 @@ def main() -> int:
         )
     except OSError:
         return FAILED
-    threading.Thread(target=_end_with_input, args=[converter.pid], daemon=True).start()
+    alone = threading.Event()
+    threading.Thread(target=_end_with_input, args=[converter.pid, alone], daemon=True).start()
     try:
         return FAILED if converter.wait(order["seconds"]) else DONE
     except subprocess.TimeoutExpired:
         return OVERDUE
     finally:
         _end(converter.pid)
+        if alone.is_set():
+            shutil.rmtree(order["folder"], ignore_errors=True)
 
 
 def cut_network() -> bool:
@@ -83,10 +88,11 @@ def _limit(seconds: float, written: int, memory_mb: int) -> None:
         resource.setrlimit(kind, (limit, limit))
 
 
-def _end_with_input(group: int) -> None:
+def _end_with_input(group: int, alone: threading.Event) -> None:
     with suppress(OSError):
         while os.read(0, 1):
             pass
+    alone.set()
     _end(group)
 
 

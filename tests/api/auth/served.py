@@ -47,7 +47,7 @@ class Served:
         self._thread = threading.Thread(
             target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True
         )
-        self.http = httpx2.Client(base_url=self.url, timeout=30, trust_env=False)
+        self.http = httpx2.Client(base_url=self.url, timeout=30, trust_env=False, verify=False)
 
     def __enter__(self) -> Self:
         self._thread.start()

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -65,15 +66,18 @@ def test_processes_that_a_converter_leaves_are_ended(tmp_path: Path) -> None:
 
 
 def test_a_converter_ends_with_whoever_waits_for_it(tmp_path: Path) -> None:
-    hanging = "import os, time; open('pid', 'w').write(str(os.getpid())); time.sleep(60)"
+    (folder := tmp_path / "folder").mkdir()
+    written = tmp_path / "pid"
+    hanging = (
+        f"import os, time\nopen({str(written)!r}, 'w').write(str(os.getpid()))\ntime.sleep(60)\n"
+    )
     code = (
-        "import sys; from pathlib import Path\n"
+        "from pathlib import Path\n"
         "from eagle_rag_core.ingest.renditions.confined import Bounds, run_converter\n"
-        f"run_converter({python(hanging)!r}, Path({str(tmp_path)!r}), Bounds(seconds=50))\n"
+        f"run_converter({python(hanging)!r}, Path({str(folder)!r}), Bounds(seconds=50))\n"
     )
     waiting = subprocess.Popen([sys.executable, "-c", code])
     try:
-        written = tmp_path / "pid"
         while not (written.exists() and written.read_text()):
             assert waiting.poll() is None
             time.sleep(0.02)
@@ -81,6 +85,7 @@ def test_a_converter_ends_with_whoever_waits_for_it(tmp_path: Path) -> None:
         waiting.send_signal(signal.SIGKILL)
         waiting.wait()
     assert is_gone(int(written.read_text()))
+    assert in_time(lambda: not folder.exists())
 
 
 @pytest.mark.parametrize("code", ["raise SystemExit(2)", "import os; os.abort()"])
@@ -135,12 +140,21 @@ def may_leave_networks() -> bool:
 
 def is_gone(process_id: int) -> bool:
     """Whether a process is over, or about to be: what is killed stays until it is waited for."""
-    for _ in range(100):
+    stat = Path(f"/proc/{process_id}/stat")
+
+    def gone() -> bool:
         try:
-            state = Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()[0]
+            return stat.read_text().rpartition(")")[2].split()[0] == "Z"
         except OSError:
             return True
-        if state == "Z":
+
+    return in_time(gone)
+
+
+def in_time(happened: Callable[[], bool]) -> bool:
+    """Whether something happens within seconds."""
+    for _ in range(500):
+        if happened():
             return True
         time.sleep(0.02)
     return False

@@ -31,9 +31,9 @@ from eagle_rag_core.ingest.tiles.pdf_pages import PdfPages
 from eagle_rag_core.ingest.tiles.regions import is_inside
 from eagle_rag_core.types import LOCAL, ParsedDocument, TileKind
 
-WORKING = {each.kind for each in page_renderer().renderers if each.works}
-chromium = pytest.mark.skipif("web" not in WORKING, reason="Chromium is not installed")
-libreoffice = pytest.mark.skipif("office" not in WORKING, reason="LibreOffice is not installed")
+SOFFICE, CHROMIUM = (str(each.program or "") for each in page_renderer().renderers)
+chromium = pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed")
+libreoffice = pytest.mark.skipif(not SOFFICE, reason="LibreOffice is not installed")
 LINKED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 BLIP = "{http://schemas.openxmlformats.org/drawingml/2006/main}blip"
 SECRET = "the secret of this machine"
@@ -92,7 +92,8 @@ def trap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Trap]:
 
 
 def rendered(data: bytes, document: ParsedDocument) -> Rendition:
-    rendition = page_renderer(bounds=Bounds(seconds=60)).render(data, document)
+    renderer = page_renderer(soffice=SOFFICE, chromium=CHROMIUM, bounds=Bounds(seconds=120))
+    rendition = renderer.render(data, document)
     assert rendition is not None
     assert rendition.pdf, rendition.note
     return rendition
@@ -180,7 +181,8 @@ def test_slides_that_are_hidden_keep_their_number() -> None:
 @pytest.mark.full
 @libreoffice
 def test_a_damaged_document_is_noted() -> None:
-    rendition = page_renderer().render(b"PK\x03\x04 broken", ParsedDocument("x", office.DOCX))
+    renderer = page_renderer(soffice=SOFFICE)
+    rendition = renderer.render(b"PK\x03\x04 broken", ParsedDocument("x", office.DOCX))
     assert rendition is not None
     assert (rendition.pdf, rendition.note) == (
         b"",
@@ -191,7 +193,7 @@ def test_a_damaged_document_is_noted() -> None:
 @pytest.mark.full
 @libreoffice
 def test_places_of_a_word_document(tmp_path: Path) -> None:
-    with Shelf(tmp_path, office="auto", web="off") as shelf:
+    with Shelf(tmp_path, office="auto", web="off", soffice=SOFFICE) as shelf:
         report = shelf.add(word_document())
         text, pages = shelf.text(report), shelf.pages(report)
         assert text[pages[1].start :].startswith("Boats by month")
@@ -212,10 +214,10 @@ def test_places_of_a_chinese_web_page(tmp_path: Path) -> None:
         "<body><nav><a href=/>首页</a></nav>"
         f"<main><article><h1>海獭的生活</h1><p>{paragraph}</p><figure><img src='{inline(own)}'>"
         f"<figcaption>图 1：数量</figcaption></figure>"
-        f"{'<h2>食物</h2><p>' + paragraph + '</p>'}<p>毛皮极为浓密。</p></article></main></body></html>"
+        f"<h2>食物</h2><p>{paragraph}</p><p>毛皮极为浓密。</p></article></main></body></html>"
     )
     (source := tmp_path / "otter.html").write_text(page, "utf-8")
-    with Shelf(tmp_path, office="off", web="auto") as shelf:
+    with Shelf(tmp_path, office="off", web="auto", chromium=CHROMIUM) as shelf:
         (otter,) = shelf.library.ingest(source)
         text = shelf.text(otter)
         start = text.index("毛皮极为浓密")

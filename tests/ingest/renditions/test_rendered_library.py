@@ -130,25 +130,22 @@ def test_a_word_document_has_pages_and_places(shelf: Shelf) -> None:
     assert first_hit["metadata"]["page"] == 2
 
 
-def test_made_anew_it_is_the_same(shelf: Shelf) -> None:
-    report = shelf.add(word_document())
-    before = shelf.tiles(report), shelf.rendition(report), shelf.version(report)
-    shelf.work(shelf.services.upkeep.reindex.remake(COMMAND_LINE, [report]))
-    assert (shelf.tiles(report), shelf.rendition(report), shelf.version(report)) == before
-
-
 def test_its_pages_go_with_it(shelf: Shelf) -> None:
     data = word_document()
     report = shelf.add(data)
     rendition = hashlib.sha256(printed()).hexdigest()
     assert shelf.rendition(report) == rendition
     assert shelf.stored() == {rendition, hashlib.sha256(data).hexdigest()}
+    with shelf.engine.catalog.read() as conn:
+        assert versions.stored_files(conn) == shelf.stored()
+        assert versions.referenced(conn, [rendition, "0" * 64]) == {rendition}
     assert shelf.services.documents.delete(LOCAL, report)
     assert shelf.stored() == set()
 
 
-def test_lost_pages_are_found_and_made_anew(shelf: Shelf, tmp_path: Path) -> None:
+def test_lost_pages_are_found_and_made_anew_as_they_were(shelf: Shelf, tmp_path: Path) -> None:
     report = shelf.add(word_document())
+    before = shelf.tiles(report), shelf.rendition(report), shelf.version(report)
     rendition = shelf.rendition(report)
     (tmp_path / "home" / "blobs" / rendition[:2] / rendition).unlink()
     audit = shelf.services.upkeep.audit
@@ -158,6 +155,7 @@ def test_lost_pages_are_found_and_made_anew(shelf: Shelf, tmp_path: Path) -> Non
     shelf.work(shelf.services.jobs.list(COMMAND_LINE))
     assert audit.run() == []
     assert rendition in shelf.stored()
+    assert (shelf.tiles(report), rendition, shelf.version(report)) == before
 
 
 def test_a_copy_keeps_its_pages_when_the_first_goes(shelf: Shelf) -> None:
@@ -230,12 +228,3 @@ def test_a_program_that_comes_later_concerns_its_formats_only(
         shelf.reindex()
         assert (shelf.stale(), shelf.pages(report)) == (0, [])
         assert rendition not in shelf.stored()
-
-
-def test_pages_count_as_needed_files(shelf: Shelf) -> None:
-    report = shelf.add(word_document())
-    with shelf.engine.catalog.read() as conn:
-        assert versions.stored_files(conn) == shelf.stored()
-        assert versions.referenced(conn, [shelf.rendition(report), "0" * 64]) == {
-            shelf.rendition(report)
-        }

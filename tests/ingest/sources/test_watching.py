@@ -70,7 +70,6 @@ def test_changes_are_noticed_in_bursts(watch: Watch, folder: Path) -> None:
     watch.wait()
 
 
-@pytest.mark.full
 def test_the_folder_may_disappear_and_come_back(watch: Watch, folder: Path) -> None:
     watch.wait()
     shutil.rmtree(folder)
@@ -81,7 +80,6 @@ def test_the_folder_may_disappear_and_come_back(watch: Watch, folder: Path) -> N
     watch.wait()
 
 
-@pytest.mark.full
 def test_another_folder_in_its_place_is_watched(watch: Watch, folder: Path) -> None:
     watch.wait()
     folder.rename(folder.with_name("old"))

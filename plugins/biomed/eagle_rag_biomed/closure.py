@@ -9,9 +9,6 @@ from eagle_rag_core.plugins import PackContext
 
 #: Most entities of a class that are told apart; a class with more is asked for by its kinds.
 _MOST_KINDS: Final = 500
-#: A name of which the library has so many times as many mentions of kinds as of itself is asked
-#: for as a class.
-_CLASS_SHARE: Final = 3
 
 
 def kinds_in_library(
@@ -22,12 +19,6 @@ def kinds_in_library(
     Those of most documents come first.
     """
     return list(_documents_by_kind(ctx, curie, kb_name, document_ids))
-
-
-def is_class_here(ctx: PackContext, curie: str) -> bool:
-    """Whether the library mentions kinds of a concept far more often than the concept itself."""
-    kinds = sum(_documents_by_kind(ctx, curie, "", ()).values())
-    return kinds > 0 and kinds > _CLASS_SHARE * ctx.records.count("entity", {"curie": curie})
 
 
 def _documents_by_kind(

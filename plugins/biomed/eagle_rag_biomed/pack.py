@@ -73,7 +73,7 @@ def register_retrievers(ctx: PackContext) -> Sequence[Leg]:
     from eagle_rag_biomed.leg import LEG, entity_leg
     from eagle_rag_biomed.linking import Linker
 
-    return [Leg(LEG, entity_leg(Linker(_of(ctx)), ctx), weight=2.0)]
+    return [Leg(LEG, entity_leg(Linker(_of(ctx)), ctx), weight=1.5)]
 
 
 @hookimpl

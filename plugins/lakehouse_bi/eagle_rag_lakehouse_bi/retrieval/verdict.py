@@ -27,8 +27,8 @@ _SHARE: Final = -2.983
 _COVERED: Final = 6.197
 _PIECES: Final = 2.643
 _CONSTANT: Final = -5.046
-#: One of a hundred questions that the catalogs do answer is below this confidence.
-_NO_MATCH: Final = 0.1
+#: Two of a thousand questions that the catalogs do answer are below this confidence.
+_NO_MATCH: Final = 0.05
 _ANSWERABLE: Final = 0.5
 #: Tables that may cover the question together.
 _TABLES: Final = 12

@@ -88,6 +88,7 @@ def operator(
 def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, s3_server: S3Server) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("EAGLE_RAG_MODELS__TEXT_EMBEDDER", "none")
+    monkeypatch.setenv("EAGLE_RAG_MODELS__OCR", "none")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", s3_server.settings["access_key_id"])
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", s3_server.settings["secret_access_key"])
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from copy import copy, deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -27,7 +28,12 @@ def core_tools_are_described_once() -> Iterator[None]:
         key = (function.__code__, repr(function.__defaults__), mark_of(function), owner)
         if key not in described:
             described[key] = describe(function, owner=owner)
-        return replace(described[key], function=function)
+        spec = described[key]
+        # Tests of attacks write into the schemas of their app.
+        arguments, result = copy(spec._arguments), copy(spec._result)
+        arguments.json_schema = deepcopy(arguments.json_schema)
+        result.json_schema = deepcopy(result.json_schema)
+        return replace(spec, function=function, _arguments=arguments, _result=result)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(app, "tool_spec_of", spec_of)

@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 ZeroResultReason = Literal[
-    "", "not_in_vocabulary", "not_in_library", "filtered_out", "ambiguous", "index_stale"
+    "",
+    "not_in_vocabulary",
+    "not_in_library",
+    "filtered_out",
+    "ambiguous",
+    "index_stale",
+    "unknown_documents",
 ]
 
 

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any, Final, overload
 
 from eagle_rag_biomed.concepts import CONCEPT_TYPES, Concept, ConceptType
+from eagle_rag_biomed.files import FileUnusable
 from eagle_rag_biomed.names import NameTable
 from eagle_rag_biomed.tries import NumberTrie, open_key_trie, open_number_trie
 from eagle_rag_biomed.vocabulary import Source, Vocabulary
-from eagle_rag_core.errors import PluginError
 
 FORMAT: Final = 3
 META: Final = "meta.json"
@@ -94,14 +94,16 @@ def read_meta(folder: Path) -> dict[str, Any]:
     try:
         meta: dict[str, Any] = json.loads((folder / META).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        raise PluginError(
+        raise FileUnusable(
             f"There is no compiled vocabulary in {folder.name!r}; make one with "
-            "'eagle-rag-biomed vocab build'."
+            "'eagle-rag-biomed vocab build'.",
+            folder,
         ) from None
     if meta.get("format") != FORMAT:
-        raise PluginError(
+        raise FileUnusable(
             f"The vocabulary in {folder.name!r} has another format than this version reads; "
-            "build it again with 'eagle-rag-biomed vocab build'."
+            "build it again with 'eagle-rag-biomed vocab build'.",
+            folder,
         )
     return meta
 
@@ -124,9 +126,10 @@ def open_artefact(folder: Path) -> Vocabulary:
             _mapped(folder / "concepts.bin"), _mapped(folder / "blocks.bin"), len(types)
         )
     except (OSError, RuntimeError):
-        raise PluginError(
+        raise FileUnusable(
             f"The vocabulary in {folder.name!r} is incomplete; build it again with "
-            "'eagle-rag-biomed vocab build'."
+            "'eagle-rag-biomed vocab build'.",
+            folder,
         ) from None
 
     def type_of(number: int) -> ConceptType:

@@ -19,9 +19,11 @@ from eagle_rag_biomed.assertion import AssertionStatus
 from eagle_rag_biomed.closure import kinds_in_library
 from eagle_rag_biomed.concepts import ConceptType
 from eagle_rag_biomed.digests import PassageEntity, Spot, entities_of
+from eagle_rag_biomed.leg import shares_words
 from eagle_rag_biomed.linking import LinkedQuery, Linker, Named
 from eagle_rag_biomed.organisms import documents_about
 from eagle_rag_biomed.quoting import Budget, quotes
+from eagle_rag_biomed.stored_mentions import none_annotated
 from eagle_rag_biomed.tallies import Counted, Tally, tallied
 from eagle_rag_core.plugins import PackContext
 from eagle_rag_core.types import FieldValue, Hit
@@ -78,7 +80,7 @@ class EntityFinder:
     Entities the query names come first, in its order, and where they are asked for the kinds of
     them. Then those mentioned in the passages that
     answer it, the ones of better-ranked passages first; where the query names entities, only
-    passages that mention one of them count.
+    passages that mention one of them count, and otherwise only those that share words with it.
     """
 
     def __init__(self, ctx: PackContext, linker: Linker) -> None:
@@ -94,7 +96,8 @@ class EntityFinder:
         entities, following = self._entities(question or asked, matching, budget)
         reason: ZeroResultReason = ""
         if not entities:
-            reason = self._reason(question, linked, candidates)
+            # A narrower question may find nothing of what is there.
+            reason = self._reason(asked, linked, self._candidates(asked, linked))
         return EntityAnswer(
             query=asked.query,
             linked=[linked_name(n) for n in linked.linked],
@@ -162,17 +165,14 @@ class EntityFinder:
                 for kind in self._kinds(question, concept.curie):
                     candidates.setdefault(kind.curie, kind)
         named = set(candidates)
-        hits = self._ctx.search.text(
-            question.query,
-            top_k=_PASSAGES,
-            kb_name=question.kb_name,
-            document_ids=question.document_ids,
-        )
+        hits = self._hits(question)
         mentioned = self._entities_by_passage(hits)
         scores: defaultdict[str, float] = defaultdict(float)
         for rank, hit in enumerate(hits, start=1):
             here = mentioned.get(hit.node_id, [])
             if named and not any(entity.curie in named for entity in here):
+                continue
+            if not named and not shares_words(hit):
                 continue
             for entity in here:
                 scores[entity.curie] += 1 / rank
@@ -191,6 +191,17 @@ class EntityFinder:
         ):
             if concept := self._linker.vocabulary.by_id(kind):
                 yield _Candidate(kind, concept.label, concept.type, "kind")
+
+    def _hits(self, question: EntityQuestion) -> list[Hit]:
+        words = self._linker.searched(question.query)
+        if not words:
+            return []
+        return self._ctx.search.text(
+            words,
+            top_k=_PASSAGES,
+            kb_name=question.kb_name,
+            document_ids=question.document_ids,
+        )
 
     def _entities_by_passage(self, hits: Sequence[Hit]) -> dict[str, list[PassageEntity]]:
         if not hits:
@@ -214,16 +225,17 @@ class EntityFinder:
 
     def _reason(
         self,
-        question: EntityQuestion | None,
+        question: EntityQuestion,
         linked: LinkedQuery,
         candidates: Sequence[_Candidate],
     ) -> ZeroResultReason:
-        if question is None:
-            return "filtered_out"
         if candidates:
             if self._count(question, "entity", {"curie": [c.curie for c in candidates]}):
                 return "filtered_out"
-            return "index_stale" if self._is_stale(question) else "not_in_library"
+            if self._is_stale(question):
+                return "index_stale"
+            unknown = none_annotated(self._ctx, question.document_ids)
+            return "unknown_documents" if unknown else "not_in_library"
         return "ambiguous" if linked.ambiguous else "not_in_vocabulary"
 
     def _is_stale(self, question: EntityQuestion) -> bool:

@@ -11,13 +11,15 @@ from eagle_rag_biomed.closure import kinds_in_library
 from eagle_rag_biomed.digests import counts_of
 from eagle_rag_biomed.linking import Linker
 from eagle_rag_core.plugins import PackContext
-from eagle_rag_core.types import LegRequest, Record, ScoredNode
+from eagle_rag_core.types import Hit, LegRequest, Record, ScoredNode
 
 LEG: Final = "biomed_entities"
 #: Passages read per concept of the query; commoner concepts tell little anyway.
 _MOST_PASSAGES: Final = 2000
 #: A passage that mentions the concept itself goes before all that mention kinds of it alone.
 _ITSELF: Final = 1.0
+#: Ways of finding a passage by what it has in common with the query; the others are by vectors.
+_BY_WORDS: Final = frozenset({"lexical", LEG})
 
 
 def entity_leg(linker: Linker, ctx: PackContext) -> Callable[[LegRequest], Sequence[ScoredNode]]:
@@ -51,6 +53,14 @@ def entity_leg(linker: Linker, ctx: PackContext) -> Callable[[LegRequest], Seque
         return [ScoredNode(node, scores[node]) for node in best[: request.limit]]
 
     return retrieve
+
+
+def shares_words(hit: Hit) -> bool:
+    """Whether a passage has words or entities in common with the query.
+
+    Embeddings alone always find something, however far it is from the query.
+    """
+    return not _BY_WORDS.isdisjoint(hit.why)
 
 
 def _strength(record: Record, curie: str, kinds: Collection[str]) -> float:

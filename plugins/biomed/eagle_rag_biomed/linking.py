@@ -105,6 +105,17 @@ class Linker:
                 unresolved.setdefault(text.casefold(), Named(text, similar))
         return replace(self._link(query, mentions), unresolved=tuple(unresolved.values()))
 
+    def searched(self, query: str) -> str:
+        """``query`` without identifiers that nothing has, for searching by words.
+
+        Their prefixes are words of nearly every passage that mentions anything.
+        """
+        unknown = (m for m in _CURIE.finditer(query) if not self.vocabulary.by_id(m.group()))
+        rest = query
+        for match in reversed(list(unknown)):
+            rest = rest[: match.start()] + rest[match.end() :]
+        return rest if _WORD.search(rest) else ""
+
     def in_context(self, mentions: Sequence[Mention], context: str) -> list[Mention]:
         """``mentions``, ambiguous ones narrowed to the sense that ``context`` speaks of."""
         if not context or all(len(m.candidates) < 2 for m in mentions):

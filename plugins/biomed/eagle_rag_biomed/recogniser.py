@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from eagle_rag_biomed.concepts import CONCEPT_TYPES, ConceptType
+from eagle_rag_biomed.files import FileUnusable
 from eagle_rag_biomed.sequences import (
     FEATURES_VERSION,
     TypedSpan,
@@ -60,9 +61,10 @@ class Recogniser:
         try:
             self._tagger.open(str(folder / MODEL))
         except (OSError, ValueError):
-            raise PluginError(
+            raise FileUnusable(
                 f"The model in {folder.name!r} cannot be read; train it again with "
-                "'eagle-rag-biomed train'."
+                "'eagle-rag-biomed train'.",
+                folder,
             ) from None
 
     def spans(
@@ -91,13 +93,15 @@ def read_model_meta(folder: Path) -> ModelMeta:
     try:
         meta: dict[str, Any] = json.loads((folder / META).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        raise PluginError(
-            f"There is no model in {folder.name!r}; make one with 'eagle-rag-biomed train'."
+        raise FileUnusable(
+            f"There is no model in {folder.name!r}; make one with 'eagle-rag-biomed train'.",
+            folder,
         ) from None
     if meta.get("features") != FEATURES_VERSION:
-        raise PluginError(
+        raise FileUnusable(
             f"The model in {folder.name!r} was made by another version; train it again with "
-            "'eagle-rag-biomed train'."
+            "'eagle-rag-biomed train'.",
+            folder,
         )
     return ModelMeta(
         tuple(t for t in CONCEPT_TYPES if t in meta["types"]),

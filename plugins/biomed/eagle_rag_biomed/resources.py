@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from eagle_rag_biomed.annotator import Annotator, Marker
 from eagle_rag_biomed.artefact import open_artefact
 from eagle_rag_biomed.builtin import builtin_vocabulary
+from eagle_rag_biomed.files import FileUnusable
 from eagle_rag_biomed.stopterms import StopTerms, builtin_stop_terms, parse_stop_terms
 from eagle_rag_biomed.user_vocabularies import with_user_vocabulary
 from eagle_rag_biomed.vocabulary import Vocabulary
-from eagle_rag_core.errors import PluginError
 
 if TYPE_CHECKING:
     from eagle_rag_biomed.options import Options
+
+_LOG: Final = logging.getLogger(__name__)
 
 
 def annotator_for(options: Options | None) -> Annotator:
@@ -22,6 +25,15 @@ def annotator_for(options: Options | None) -> Annotator:
 
     :raises PluginError: a file they name is absent or faulty.
     """
+    try:
+        return _annotator(options)
+    except FileUnusable as error:
+        # The log is the operator's; the error's own message may reach callers.
+        _LOG.error("%s", error.for_operators)
+        raise
+
+
+def _annotator(options: Options | None) -> Annotator:
     if options is None:
         return Annotator(builtin_vocabulary(), builtin_stop_terms())
     vocabulary = _vocabulary(options)
@@ -51,6 +63,8 @@ def _stop_terms(options: Options) -> StopTerms:
         try:
             lines = Path(name).read_text(encoding="utf-8").splitlines()
         except (OSError, UnicodeDecodeError):
-            raise PluginError(f"The stop-terms {Path(name).name!r} cannot be read.") from None
+            raise FileUnusable(
+                f"The stop-terms {Path(name).name!r} cannot be read.", Path(name)
+            ) from None
         terms = terms | parse_stop_terms(lines)
     return terms

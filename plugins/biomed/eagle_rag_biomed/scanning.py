@@ -77,8 +77,8 @@ class NameFinder:
             self._known, self._longer, self._alone = {}, {}, {}
             self._nothing, self._openings = set(), {}
         scan = _Scan(tokens)
-        text, openings = tokens.text, self._openings
-        starts = [start for start, _ in tokens.spans]
+        text, spans, openings = tokens.text, tokens.spans, self._openings
+        starts = [start for start, _ in spans]
         # Two letters of the next word tell most words of texts from openings of names.
         begun = [text[start : end + 2] for start, end in pairwise((*starts, len(text)))]
         free = 0
@@ -89,7 +89,7 @@ class NameFinder:
         ]:
             start = starts[position]
             # A name begins with a word: not with the "6R" of "IL6R".
-            if start < free or scan.is_glued(position):
+            if start < free or (spans[position - 1][1] == start and scan.is_glued(position)):
                 continue
             if word is _UNKNOWN:
                 match = self._beginning_at(scan, position, begun[position])
@@ -103,10 +103,11 @@ class NameFinder:
         """The longest name there, which is remembered where it is the same for ``opening``."""
         start, end = scan.tokens.spans[position]
         word = scan.tokens.text[start:end]
-        if self._opens_nothing(scan, position):
+        continues = self._continues(scan, position)
+        if _opens_nothing(scan, position) or (word in self._nothing and not continues):
             self._openings[opening] = None
             return None
-        match = self._longest_at(scan, position)
+        match = self._longest_at(scan, position, continues)
         # Capitals mean different things in lines of capitals and elsewhere.
         if word.isupper():
             return match
@@ -114,19 +115,9 @@ class NameFinder:
             # "mice3" is no name, and "mice" is.
             if not scan.is_glued(position + 1):
                 self._nothing.add(word)
-        elif match.end == end and not self._continues(scan, position):
+        elif match.end == end and not continues:
             self._openings[opening] = match._replace(start=0, end=end - start)
         return match
-
-    def _opens_nothing(self, scan: _Scan, position: int) -> bool:
-        """Whether no name begins there, wherever else the same characters stand."""
-        key, (start, end) = scan.tokens.keys[position], scan.tokens.spans[position]
-        text = scan.tokens.text
-        if key in _FUNCTION_WORDS and text[start] == key[0]:
-            return True
-        if not (key.isalnum() or key in _OPENING):
-            return True
-        return text[start:end] in self._nothing and not self._continues(scan, position)
 
     def _continues(self, scan: _Scan, position: int) -> bool:
         """Whether any name of several tokens may begin there, by the start of the second."""
@@ -141,10 +132,10 @@ class NameFinder:
             self._longer[opening] = known
         return known
 
-    def _longest_at(self, scan: _Scan, position: int) -> NameMatch | None:
+    def _longest_at(self, scan: _Scan, position: int, continues: bool) -> NameMatch | None:
         begin = scan.begins[position]
         start = scan.tokens.spans[position][0]
-        for key, number in reversed(self._names_at(scan, position)):
+        for key, number in reversed(self._names_at(scan, position, continues)):
             end = scan.end_of_name(begin + len(key))
             if end < 0:
                 continue
@@ -158,10 +149,10 @@ class NameFinder:
                 return NameMatch(start, end, key, meaning.concepts, meaning.labelled)
         return None
 
-    def _names_at(self, scan: _Scan, position: int) -> list[tuple[str, int]]:
+    def _names_at(self, scan: _Scan, position: int, continues: bool) -> list[tuple[str, int]]:
         """Keys that the text goes on with there, shortest first."""
         begin = scan.begins[position]
-        if self._continues(scan, position):
+        if continues:
             return self._table.beginning(scan.normal[begin : begin + LONGEST_KEY + 1])
         # Names of this word alone: the same wherever it stands.
         word = scan.normal[begin : scan.begins[position + 1]]
@@ -180,6 +171,14 @@ class NameFinder:
         ]
         concepts = tuple(dict.fromkeys(p.concept for p in fitting))
         return _Meaning(concepts, frozenset(p.concept for p in fitting if p.label))
+
+
+def _opens_nothing(scan: _Scan, position: int) -> bool:
+    """Whether no name begins with such a word or sign."""
+    key, start = scan.tokens.keys[position], scan.tokens.spans[position][0]
+    if key in _FUNCTION_WORDS and scan.tokens.text[start] == key[0]:
+        return True
+    return not (key.isalnum() or key in _OPENING)
 
 
 class _Scan:

@@ -27,6 +27,12 @@ class StoredMention:
     confidence: float
 
 
+def none_annotated(ctx: PackContext, document_ids: Sequence[str]) -> bool:
+    """Whether of the documents named none is there, as far as the caller may read and this pack
+    has annotated."""
+    return bool(document_ids) and not ctx.records.count("annotation", document_ids=document_ids)
+
+
 def confident_mentions(
     ctx: PackContext,
     where: Where,

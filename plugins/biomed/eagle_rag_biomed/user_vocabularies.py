@@ -13,6 +13,7 @@ from typing import Final
 from eagle_rag_biomed.builtin import parse_rows
 from eagle_rag_biomed.chemistry.sdfiles import SdRecord, read_sd_file
 from eagle_rag_biomed.concepts import Concept, ConceptType
+from eagle_rag_biomed.files import FileUnusable
 from eagle_rag_biomed.layers import layered
 from eagle_rag_biomed.vocabulary import Source, Vocabulary
 from eagle_rag_core.errors import PluginError
@@ -26,13 +27,16 @@ def with_user_vocabulary(base: Vocabulary, path: Path, kind: ConceptType | None)
     """``base`` with the vocabulary in ``path`` on top.
 
     :param kind: type of its concepts, where the file does not say it.
-    :raises PluginError: the file cannot be read, or is not what its name says.
+    :raises PluginError: the file is not what its name says.
+    :raises FileUnusable: it cannot be read.
     """
     reader = _reader(base, path, kind)
     try:
         content = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError):
-        raise PluginError(f"The vocabulary {path.name!r} cannot be read as UTF-8 text.") from None
+        raise FileUnusable(
+            f"The vocabulary {path.name!r} cannot be read as UTF-8 text.", path
+        ) from None
     concepts = tuple(reader(content.splitlines()))
     version = hashlib.sha256(content.encode()).hexdigest()[:8]
     source = Source(path.name, version, "", "yours", "", len(concepts))

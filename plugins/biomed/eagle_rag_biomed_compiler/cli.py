@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from eagle_rag_biomed.files import FileUnusable
 from eagle_rag_core.errors import EagleError, PluginError
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     try:
         arguments.run(arguments)
+    except FileUnusable as error:
+        sys.stderr.write(f"{error.for_operators}\n")
+        return 1
     except EagleError as error:
         sys.stderr.write(f"{error}\n")
         return 1
@@ -175,7 +179,7 @@ def _documents(path: Path) -> list[AnnotatedDocument]:
         with path.open(encoding="utf-8") as lines:
             return list(read_pubtator(lines))
     except (OSError, UnicodeDecodeError):
-        raise PluginError(f"The corpus {path.name!r} cannot be read.") from None
+        raise FileUnusable(f"The corpus {path.name!r} cannot be read.", path) from None
 
 
 def _refuse(message: str) -> None:

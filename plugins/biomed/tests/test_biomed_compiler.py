@@ -139,7 +139,9 @@ def test_a_folder_without_a_vocabulary_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["vocab", "info", str(tmp_path)]) == 1
-    assert "vocab build" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "vocab build" in told
+    assert str(tmp_path) in told
 
 
 def test_another_format_and_missing_files_are_refused(folder: Path, tmp_path: Path) -> None:

@@ -155,7 +155,7 @@ def test_an_in_house_name_has_its_vocabularys_structure(compounds: Any) -> None:
         ({"compound": "[C" * 400 + " x"}, "not_in_vocabulary"),
         ({"compound": "ibuprofen"}, "no_structure"),
         ({"compound": "CCCCCCCC", "min_similarity": 1}, "filtered_out"),
-        ({"compound": "CCCCCCCC", "document_ids": ["absent"]}, "not_in_library"),
+        ({"compound": "CCCCCCCC", "document_ids": ["absent"]}, "unknown_documents"),
         ({"compound": "aspirin", "assertion": "negated"}, "filtered_out"),
         ({"compound": "aspirin", "organism": "zebrafish"}, "filtered_out"),
     ],

@@ -8,14 +8,16 @@ from typing import Any
 import pytest
 
 import eagle_rag_biomed
+from eagle_rag_core.errors import ErrorCode
 from eagle_rag_core.models.token_counts import estimate_json_tokens
-from eagle_rag_core.testing import PackLibrary
+from eagle_rag_core.testing import CallFailed, PackLibrary
 
 TEXTS = {
     "rats": "Asthma in rats was treated with aspirin. Gout was not seen.",
     "denied": "There was no asthma. The patient denies gout. Aspirin was not needed.",
     "family": "Her mother had asthma and gout.",
     "people": "Asthma and gout in patients. V600E was found beside asthma.",
+    "gene": "EGFR was measured.",
     "dementia": "AD with memory loss and dementia.",
 }
 #: What bounds each tool and chooses what counts, where that has a meaning.
@@ -155,6 +157,40 @@ def test_an_organism_chooses_the_documents(clinic: Any) -> None:
     }
     counts = [t["terms"][0]["concepts"][0]["documents"] for t in terms.values()]
     assert counts == [4, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("tool", "parameter", "absent"),
+    [
+        ("query_entities", "query", "malaria"),
+        ("retrieve_context", "query", "zorblaxes"),
+        ("find_cooccurring", "entity", "malaria"),
+    ],
+)
+def test_what_an_organism_leaves_out_is_in_the_library(
+    clinic: Any, tool: str, parameter: str, absent: str
+) -> None:
+    library, _ = clinic
+    # Of no document, and of one that mentions none of this.
+    for organism in ("zebrafish", "rat"):
+        for name, reason in {"EGFR": "filtered_out", absent: "not_in_library"}.items():
+            answer = library.call(f"biomed_{tool}", organism=organism, **{parameter: name})
+            assert answer["zero_result_reason"] == reason, (organism, name)
+
+
+@pytest.mark.parametrize("tool", [name for name in PARAMETERS if "organism" in PARAMETERS[name]])
+def test_an_unknown_organism_is_named(clinic: Any, tool: str) -> None:
+    library, _ = clinic
+    asked = {
+        "resolve_terms": {"terms": ["asthma"]},
+        "find_cooccurring": {"entity": "asthma"},
+        "retrieve_compounds": {"compound": "aspirin"},
+    }.get(tool, {"query": "asthma"})
+    with pytest.raises(CallFailed, match="martian") as failed:
+        library.call(f"biomed_{tool}", organism="martian", **asked)
+    assert failed.value.code is ErrorCode.INVALID_ARGUMENT
+    with pytest.raises(CallFailed, match="Danio rerio"):
+        library.call(f"biomed_{tool}", organism="zebrafisch", **asked)
 
 
 def test_a_context_tells_what_an_ambiguous_name_means(clinic: Any) -> None:

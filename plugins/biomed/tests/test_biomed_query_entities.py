@@ -104,7 +104,7 @@ def test_an_ambiguous_name_shows_its_senses(ask: Ask) -> None:
         ({"query": "malaria"}, "not_in_library"),
         ({"query": "zorblax disorder"}, "not_in_vocabulary"),
         ({"query": "aspirin", "entity_types": ["cell_line"]}, "filtered_out"),
-        ({"query": "heart attack", "document_ids": ["absent"]}, "not_in_library"),
+        ({"query": "heart attack", "document_ids": ["absent"]}, "unknown_documents"),
     ],
 )
 def test_nothing_found_says_why(ask: Ask, arguments: dict[str, Any], reason: str) -> None:

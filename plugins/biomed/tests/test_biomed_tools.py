@@ -131,7 +131,6 @@ def test_a_document_lists_its_entities_in_pages(
 def test_an_empty_list_says_why(metals: Any) -> None:
     library, ids = metals
     reasons = {
-        ("absent", ()): "not_annotated",
         (ids["plain"], ()): "nothing_found",
         (ids["gout"], ("gene",)): "filtered_out",
     }
@@ -140,6 +139,35 @@ def test_an_empty_list_says_why(metals: Any) -> None:
             "biomed_list_entities", document_id=document, entity_types=list(types)
         )
         assert (answer["items"], answer["zero_result_reason"]) == ([], reason)
+
+
+def test_a_document_that_is_not_there_is_an_error(metals: Any) -> None:
+    library, _ = metals
+    for arguments in ({}, {"min_confidence": 0.5}, {"entity_types": ["gene"]}):
+        with pytest.raises(CallFailed, match="'absent'") as failed:
+            library.call("biomed_list_entities", document_id="absent", **arguments)
+        assert failed.value.code is ErrorCode.DOCUMENT_NOT_FOUND
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("query_entities", {"query": "asthma"}),
+        ("find_cooccurring", {"entity": "asthma"}),
+        ("retrieve_context", {"query": "asthma"}),
+    ],
+)
+def test_documents_that_are_not_there_are_the_reason(
+    metals: Any, tool: str, arguments: dict[str, Any]
+) -> None:
+    library, ids = metals
+    reasons = {
+        documents: library.call(f"biomed_{tool}", document_ids=list(documents), **arguments)[
+            "zero_result_reason"
+        ]
+        for documents in (("absent",), ("absent", ids["plain"]), ("absent", ids["asthma"]))
+    }
+    assert list(reasons.values()) == ["unknown_documents", "not_in_library", ""]
 
 
 def test_a_cursor_of_elsewhere_is_refused(metals: Any) -> None:

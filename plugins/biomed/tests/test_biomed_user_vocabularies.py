@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -239,3 +241,23 @@ def test_who_asks_for_a_name_means_it(tmp_path: Path) -> None:
     assert [c.curie for c in linker.link("Lead?").concepts] == ["A:1"]
     assert linker.link("they lead to it").concepts == []
     assert [c.label for c in linker.link("egfr").concepts] == ["EGFR"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"vocabulary": "{}"},
+        {"user_vocabularies": [{"path": "{}.csv"}]},
+        {"stop_terms": ["{}"]},
+        {"crf_model": "{}"},
+    ],
+)
+def test_only_the_log_tells_where_a_missing_file_was_looked_for(
+    options: dict[str, Any], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    missing = str(tmp_path / "nope")
+    given = json.loads(json.dumps(options).replace("{}", missing))
+    with pytest.raises(PluginError, match="nope") as failed:
+        annotator_for(Options.model_validate(given))
+    assert str(tmp_path) not in str(failed.value)
+    assert missing in caplog.text

@@ -9,7 +9,13 @@ from eagle_rag_biomed.answers import ConceptRef, Evidence
 from eagle_rag_biomed.assertion import AssertionStatus
 
 NoCompounds = Literal[
-    "", "not_in_vocabulary", "ambiguous", "no_structure", "not_in_library", "filtered_out"
+    "",
+    "not_in_vocabulary",
+    "ambiguous",
+    "no_structure",
+    "not_in_library",
+    "filtered_out",
+    "unknown_documents",
 ]
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from eagle_rag_biomed.chemistry.sdfiles import read_sd_file
+from eagle_rag_biomed.files import FileUnusable
 from eagle_rag_biomed.user_vocabularies import sd_curie
-from eagle_rag_core.errors import PluginError
 
 if TYPE_CHECKING:
     from eagle_rag_biomed.options import Options
@@ -34,7 +34,7 @@ class Compound:
 def compounds_of(options: Options | None) -> tuple[Compound, ...]:
     """The compounds of all vocabularies that ``options`` name.
 
-    :raises PluginError: a file cannot be read any more.
+    :raises FileUnusable: a file cannot be read any more.
     """
     layers = options.user_vocabularies if options else ()
     return tuple(compound for layer in layers for compound in _read(Path(layer.path)))
@@ -47,7 +47,9 @@ def _read(path: Path) -> Iterator[Compound]:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError):
-        raise PluginError(f"The vocabulary {path.name!r} cannot be read as UTF-8 text.") from None
+        raise FileUnusable(
+            f"The vocabulary {path.name!r} cannot be read as UTF-8 text.", path
+        ) from None
     if suffix == ".sdf":
         for record in read_sd_file(lines):
             yield Compound(sd_curie(path.stem, record), record.notation)

@@ -23,6 +23,7 @@ from eagle_rag_biomed.digests import Spot, spots_of
 from eagle_rag_biomed.linking import Linker
 from eagle_rag_biomed.organisms import documents_about
 from eagle_rag_biomed.quoting import Budget, quotes
+from eagle_rag_biomed.stored_mentions import none_annotated
 from eagle_rag_core.plugins import PackContext
 from eagle_rag_core.types import FieldValue, Record
 
@@ -259,6 +260,8 @@ class CompoundFinder:
             return "ambiguous" if reference.ambiguous else "not_in_vocabulary"
         if asked.organism or asked.assertion != "any" or any(c.notations for c in known):
             return "filtered_out"
+        if none_annotated(self._ctx, asked.document_ids):
+            return "unknown_documents"
         return "not_in_library" if reference.structure else "no_structure"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
@@ -19,6 +19,7 @@ from eagle_rag_biomed.cooccurrence import (
 from eagle_rag_biomed.linking import Linker
 from eagle_rag_biomed.organisms import documents_about
 from eagle_rag_biomed.quoting import Budget, quotes
+from eagle_rag_biomed.stored_mentions import none_annotated
 from eagle_rag_biomed.toolset.parameters import (
     NAMESPACE,
     AssertionFilter,
@@ -33,7 +34,14 @@ from eagle_rag_biomed.toolset.parameters import (
 from eagle_rag_core.plugins import PackContext, register_mcp_tool
 from eagle_rag_core.plugins.parameters import DocumentIds, KbName
 
-Reason = Literal["", "not_in_vocabulary", "ambiguous", "not_in_library", "filtered_out"]
+Reason = Literal[
+    "",
+    "not_in_vocabulary",
+    "ambiguous",
+    "not_in_library",
+    "filtered_out",
+    "unknown_documents",
+]
 
 _DESCRIPTION: Final = """\
 Finds the biomedical entities that the ingested documents mention together with a given one, in \
@@ -111,7 +119,8 @@ def find_cooccurring_tool(ctx: PackContext, linker: Linker) -> Callable[..., Coo
             return CooccurringEntities(refs, [], reason, False)
         about = documents_about(ctx, linker, organism, kb_name=kb_name, document_ids=document_ids)
         if about is None:
-            return CooccurringEntities(refs, [], "filtered_out", False)
+            reason = _reason(ctx, best[0].curie, kb_name, document_ids)
+            return CooccurringEntities(refs, [], reason, False)
         scope = CooccurrenceScope(kb_name, about, "" if assertion == "any" else assertion)
         counter = CooccurrenceCounter(ctx, linker.vocabulary, best[0], scope, unit)
         pairs = counter.pairs(entity_types, min_together)
@@ -119,19 +128,23 @@ def find_cooccurring_tool(ctx: PackContext, linker: Linker) -> Callable[..., Coo
         budget = Budget.of_tokens(max_tokens)
         spots = [counter.spots(pair, evidence_per_entity) for pair in page]
         evidence = quotes(ctx, spots, budget)
-        why: Reason = ""
-        if not page:
-            why = "filtered_out" if counter.units or assertion != "any" else "not_in_library"
         return CooccurringEntities(
             refs,
             [_item(pair, quoted) for pair, quoted in zip(page, evidence, strict=True)],
-            why,
+            "" if page else _reason(ctx, best[0].curie, kb_name, document_ids),
             len(counter.units) >= MOST_UNITS,
             str(first + limit) if len(pairs) > first + limit else "",
             budget.exceeded,
         )
 
     return find_cooccurring
+
+
+def _reason(ctx: PackContext, curie: str, kb_name: str, document_ids: Sequence[str]) -> Reason:
+    """Why nothing is mentioned together with an entity, in the way asked for."""
+    if ctx.records.count("entity", {"curie": curie}, kb_name=kb_name, document_ids=document_ids):
+        return "filtered_out"
+    return "unknown_documents" if none_annotated(ctx, document_ids) else "not_in_library"
 
 
 def _item(pair: Pair, evidence: list[Evidence]) -> Cooccurring:

@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from eagle_rag_biomed.digests import Spot
-from eagle_rag_biomed.stored_mentions import confident_mentions
+from eagle_rag_biomed.stored_mentions import confident_mentions, none_annotated
 from eagle_rag_biomed.toolset.parameters import (
     NAMESPACE,
     AssertionFilter,
@@ -19,6 +19,7 @@ from eagle_rag_biomed.toolset.parameters import (
     MinConfidence,
     position_of,
 )
+from eagle_rag_core.errors import NotFound
 from eagle_rag_core.plugins import PackContext, register_mcp_tool
 from eagle_rag_core.types import Record
 
@@ -26,13 +27,12 @@ _DESCRIPTION: Final = """\
 Lists the biomedical entities that one ingested document mentions, most often mentioned first: \
 identifier, label, type, the names the document uses for it, and how many of its mentions are \
 affirmed, negated, hypothetical, about relatives or in the past. Pages continue with next_cursor. \
-An empty list says why in zero_result_reason: filtered_out, nothing_found in the document, or \
-not_annotated, because there is no such document or it was ingested without this vocabulary."""
+An empty list says why in zero_result_reason: filtered_out, or nothing_found in the document."""
 
 #: No document has more entities, near enough.
 _MOST: Final = 20_000
 
-NoEntities = Literal["", "not_annotated", "nothing_found", "filtered_out"]
+NoEntities = Literal["", "nothing_found", "filtered_out"]
 _Spots = Mapping[str, Sequence[Spot]]
 
 
@@ -81,6 +81,11 @@ def list_entities_tool(ctx: PackContext) -> Callable[..., ListedEntities]:
     ) -> ListedEntities:
         first = position_of(cursor)
         found = ctx.records.find("entity", document_ids=[document_id], limit=_MOST)
+        if not found and none_annotated(ctx, [document_id]):
+            raise NotFound(
+                f"There is no document {document_id[:80]!r} that you may read and this pack has "
+                "annotated; if core tools know it, ingest it again."
+            )
         confident = _confident(ctx, document_id, min_confidence) if min_confidence else None
         entities = (
             _listed(record, assertion, confident)
@@ -92,10 +97,7 @@ def list_entities_tool(ctx: PackContext) -> Callable[..., ListedEntities]:
         more = len(wanted) > first + limit
         reason: NoEntities = ""
         if not wanted:
-            annotated = ctx.records.count("annotation", document_ids=[document_id])
-            reason = "nothing_found" if annotated else "not_annotated"
-            if found:
-                reason = "filtered_out"
+            reason = "filtered_out" if found else "nothing_found"
         page = wanted[first : first + limit]
         return ListedEntities(page, len(wanted), str(first + limit) if more else "", reason)
 

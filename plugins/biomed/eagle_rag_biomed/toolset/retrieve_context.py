@@ -13,10 +13,11 @@ from eagle_rag_biomed.answers import LinkedName, UnlinkedName, ZeroResultReason
 from eagle_rag_biomed.closure import kinds_in_library
 from eagle_rag_biomed.digests import PassageEntity, entities_of
 from eagle_rag_biomed.finder import linked_name, unlinked_name
+from eagle_rag_biomed.leg import shares_words
 from eagle_rag_biomed.linking import LinkedQuery, Linker
 from eagle_rag_biomed.organisms import documents_about
 from eagle_rag_biomed.quoting import Budget
-from eagle_rag_biomed.stored_mentions import confident_mentions
+from eagle_rag_biomed.stored_mentions import confident_mentions, none_annotated
 from eagle_rag_biomed.toolset.parameters import (
     NAMESPACE,
     AssertionFilter,
@@ -38,8 +39,9 @@ mention an entity the question names, kinds also those that mention a kind of it
 cadmium). Each passage has its text, node_id, document_id, the entities of the question it \
 mentions with how they are asserted, and why: its rank in each way of finding. assertion and \
 min_confidence keep only passages that so mention an entity of the question. score is comparable \
-within one answer only. Pages continue with next_cursor. When nothing is found zero_result_reason \
-says why."""
+within one answer only; by_meaning_only says that the best passage shares no word or entity with \
+the question, and may be on something else. Pages continue with next_cursor. When nothing is \
+found zero_result_reason says why."""
 
 #: So many passages are looked at for one that is returned, where some are left out.
 _OVERFETCH: Final = 5
@@ -83,11 +85,14 @@ class ContextPassage:
 
 @dataclass(frozen=True, slots=True)
 class RetrievedContext:
-    """:param budget_truncated: the page ends early, to keep within ``max_tokens``."""
+    """:param by_meaning_only: the first passage shares no word or entity with the question.
+    :param budget_truncated: the page ends early, to keep within ``max_tokens``.
+    """
 
     linked: list[LinkedName]
     ambiguous: list[UnlinkedName]
     passages: list[ContextPassage]
+    by_meaning_only: bool
     zero_result_reason: ZeroResultReason
     next_cursor: str
     budget_truncated: bool
@@ -131,11 +136,12 @@ def retrieve_context_tool(ctx: PackContext, linker: Linker) -> Callable[..., Ret
         about = documents_about(ctx, linker, organism, kb_name=kb_name, document_ids=document_ids)
         first = position_of(cursor)
         selective = mentioning != "any" or assertion != "any" or min_confidence > 0
+        words = linker.searched(query)
         hits: list[Hit] = []
-        if about is not None:
+        if words and about is not None:
             needed = first + top_k + 1
             fetched = min(needed * _OVERFETCH if selective else needed, _MOST_FETCHED)
-            hits = ctx.search.text(query, top_k=fetched, kb_name=kb_name, document_ids=about)
+            hits = ctx.search.text(words, top_k=fetched, kb_name=kb_name, document_ids=about)
         wanted = _wanted(ctx, linked, kb_name, about or ())
         matched = _matched(ctx, hits, wanted, assertion, min_confidence)
         chosen = [
@@ -148,12 +154,24 @@ def retrieve_context_tool(ctx: PackContext, linker: Linker) -> Callable[..., Ret
             [_passage(hit, matched[hit.node_id], max_chars) for hit in chosen[first:][:top_k]],
             max_tokens,
         )
+        reason: ZeroResultReason = ""
+        if not passages:
+            # What an organism leaves out is there all the same.
+            found = hits or (
+                organism
+                and words
+                and ctx.search.text(words, top_k=1, kb_name=kb_name, document_ids=document_ids)
+            )
+            reason = _reason(linked, bool(found), selective or not words)
+            if reason == "not_in_library" and none_annotated(ctx, document_ids):
+                reason = "unknown_documents"
         following = first + len(passages)
         return RetrievedContext(
             [linked_name(n) for n in linked.linked],
             [unlinked_name(n) for n in linked.ambiguous],
             passages,
-            "" if passages else _reason(linked, bool(hits) or about is None, selective),
+            bool(passages) and not shares_words(chosen[first]),
+            reason,
             str(following) if following < len(chosen) else "",
             len(passages) < len(chosen[first:][:top_k]),
             linker.vocabulary.described,

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from eagle_rag_core.errors import InvalidArgument
 from eagle_rag_core.plugins import PackContext
 from eagle_rag_lakehouse_bi.answers import Answer, JoinHint
 from eagle_rag_lakehouse_bi.join_trees import JoinTree, spanning
@@ -69,13 +70,18 @@ class JoinPathFinder:
         self._ctx = ctx
 
     def find(self, tables: Sequence[str], max_paths: int, scope: Scope) -> JoinPaths:
-        """Ways to join ``tables``, best first."""
+        """Ways to join ``tables``, best first.
+
+        :raises InvalidArgument: all names mean one table.
+        """
         names = TableNames(self._ctx, scope)
         meanings = names.find(dict.fromkeys(tables))
         unknown = [
             UnknownTable(n, names.suggestions(n)) for n, keys in meanings.items() if not keys
         ]
         wanted = _together([keys for keys in meanings.values() if keys])
+        if not unknown and len({key.id for key in wanted}) < 2:
+            raise InvalidArgument("All names mean one table; name two different tables.")
         ambiguous = [
             f"{name}: {', '.join(sorted({key.id for key in keys}))}"
             for name, keys in meanings.items()

@@ -157,7 +157,7 @@ class Exposure:
 class SavedQuery:
     """A question with the SQL that answers it.
 
-    :param verified_at: as the file writes it.
+    :param verified_at: ISO 8601 where the file states a time.
     """
 
     name: str

@@ -28,10 +28,12 @@ class SqlCheck(Answer):
     :param valid: it parses, only reads, and every table and column is known.
     :param dialect: in which it was read.
     :param error: where it does not parse, in words.
-    :param non_query_statement: statements that do more than read, by their first word.
+    :param non_query_statement: statements that do more than read, by their first word, and
+        functions with effects, with what they do.
     :param tables: ids of the tables it reads, as the catalogs name them.
     :param joins_not_in_graph: joins no catalog knows, with those it knows between the tables.
-    :param fan_out_risk: sums and counts over rows that a join repeats.
+    :param fan_out_risk: sums and counts over rows that a join repeats, tables that nothing joins,
+        and columns beside an aggregate without GROUP BY.
     :param not_retrieved: known tables and columns that the given contexts did not show.
     :param changed_tables: ids of tables that were shown as something else than they are now.
     :param catalog_changed: whether any file changed since one of the contexts.

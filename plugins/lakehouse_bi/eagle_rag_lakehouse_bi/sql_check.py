@@ -191,6 +191,7 @@ class _Statement:
 
     def _check_joins(self, query: exp.Query) -> None:
         from eagle_rag_lakehouse_bi.readers.query_joins import joins_of
+        from eagle_rag_lakehouse_bi.sql_products import products, ungrouped
         from eagle_rag_lakehouse_bi.sql_sums import repeated_sums
 
         meanings = self._tables.meanings
@@ -199,6 +200,8 @@ class _Statement:
                 _add(self._findings.joins_not_in_graph, _unknown_join(join, self._tables))
         sides = many_sides(self._tables)
         _add(self._findings.fan_out_risk, repeated_sums(query, sides))
+        _add(self._findings.fan_out_risk, products(query))
+        _add(self._findings.fan_out_risk, ungrouped(query))
 
 
 def many_sides(tables: StatementTables) -> dict[tuple[str, str], bool]:

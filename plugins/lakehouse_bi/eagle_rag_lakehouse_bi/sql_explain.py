@@ -108,6 +108,7 @@ class _Statement:
         if self._query is None:
             return
         from eagle_rag_lakehouse_bi.readers.query_joins import joins_of
+        from eagle_rag_lakehouse_bi.sql_products import products, ungrouped
         from eagle_rag_lakehouse_bi.sql_scopes import QueryNames
         from eagle_rag_lakehouse_bi.sql_sums import repeated_sums
 
@@ -130,6 +131,7 @@ class _Statement:
             evidence = hint_of(followed, self._tables.unique).evidence if followed else ""
             self._joins.append(ReadJoin(join.left, join.right, condition, evidence, cardinality))
         self._warnings += repeated_sums(self._query, many_sides(self._tables))
+        self._warnings += dict.fromkeys([*products(self._query), *ungrouped(self._query)])
 
     def _read_tables(self) -> Iterator[ReadTable]:
         for name, keys in self._tables.meanings.items():

@@ -36,7 +36,7 @@ def parsed(sql: str, dialect: str) -> ParsedSql:
 
     :raises InvalidArgument: the dialect is not known.
     """
-    from sqlglot import exp, parse
+    from sqlglot import parse
     from sqlglot.errors import ParseError, SqlglotError
 
     if dialect and dialect not in DIALECTS:
@@ -53,16 +53,27 @@ def parsed(sql: str, dialect: str) -> ParsedSql:
         except (SqlglotError, RecursionError, ValueError):
             error = error or "It does not parse."
             continue
-        if not trees or any(isinstance(tree, exp.Column | exp.Alias) for tree in trees):
+        if not trees or any(map(_is_no_statement, trees)):
             error = error or "It is no SQL statement."
             continue
         return ParsedSql(trees, candidate)
     return ParsedSql([], error=error)
 
 
+def _is_no_statement(tree: exp.Expr) -> bool:
+    """Whether a tree is a mere expression, or the word SELECT alone."""
+    from sqlglot import exp
+
+    if isinstance(tree, exp.Select):
+        return not tree.expressions and not (tree.args.get("from_") or tree.args.get("from"))
+    return isinstance(tree, exp.Column | exp.Alias)
+
+
 def actions(tree: exp.Expr) -> Iterator[str]:
     """What a statement does beside reading."""
     from sqlglot import exp
+
+    from eagle_rag_lakehouse_bi.sql_effects import effects
 
     changing = (
         exp.Insert,
@@ -87,3 +98,4 @@ def actions(tree: exp.Expr) -> Iterator[str]:
         yield node.name.upper() if isinstance(node, exp.Command) and node.name else node.key.upper()
     if not isinstance(tree, exp.Query | exp.Subquery) and not isinstance(tree, changing):
         yield tree.key.upper()
+    yield from effects(tree)

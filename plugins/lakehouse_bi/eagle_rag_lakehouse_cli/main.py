@@ -52,7 +52,8 @@ def evaluate(start: Start, kb: str, max_tables: int, as_json: bool) -> None:
 @common_options
 @click.argument("output", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--kb", default="", help="Only this knowledge base.")
-def snapshot(start: Start, output: Path, kb: str) -> None:
+@click.option("--force", is_flag=True, help="Replace OUTPUT if it is there.")
+def snapshot(start: Start, output: Path, kb: str, force: bool) -> None:
     """Write the state of the catalogs to the file OUTPUT.
 
     Ingest the file to compare later states with it by `compare_versions`.
@@ -61,13 +62,25 @@ def snapshot(start: Start, output: Path, kb: str) -> None:
     from eagle_rag_lakehouse_bi.versions.snapshots import take_snapshot
     from eagle_rag_lakehouse_cli.library import context
 
+    _check_output(output, force)
     with _services(start) as services:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         taken = take_snapshot(CatalogReader(context(services), Scope(kb)), now, kb)
     if taken.state.empty:
         raise InvalidArgument("There is no catalog to take a snapshot of; ingest files first.")
-    output.write_text(json.dumps(taken.as_json(), ensure_ascii=False), encoding="utf-8")
+    try:
+        output.write_text(json.dumps(taken.as_json(), ensure_ascii=False), encoding="utf-8")
+    except OSError:
+        raise InvalidArgument(f"{output} cannot be written; pass another file.") from None
     click.echo(f"{len(taken.state.tables)} tables and {len(taken.state.metrics)} metrics written.")
+
+
+def _check_output(output: Path, force: bool) -> None:
+    """Before the library is read, which takes long."""
+    if not output.parent.is_dir():
+        raise InvalidArgument(f"There is no folder {output.parent}; create it, or pass another.")
+    if output.exists() and not force:
+        raise InvalidArgument(f"{output} is there already; pass --force to replace it.")
 
 
 @contextmanager
@@ -78,6 +91,9 @@ def _services(start: Start) -> Iterator[PackServices]:
 
     if not start.profile and not os.environ.get("EAGLE_RAG_PROFILE"):
         start = replace(start, profile=PROFILE)
+    home = start.settings().home
+    if not home.is_dir():
+        raise InvalidArgument(f"There is no library in {home}; pass its folder as --home.")
     with start.app() as app, acting_for(COMMAND_LINE):
         yield services_of(app)
 

@@ -119,3 +119,18 @@ def test_a_snapshot_is_a_file_that_can_be_ingested(
     answer = library.call("lakehouse_bi_compare_versions")
     assert answer["total"] == 0
     assert answer["before"]["tables"] == answer["after"]["tables"]
+
+
+def test_a_snapshot_destroys_and_creates_nothing_unasked(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "coast.json"
+    file.write_text("kept", encoding="utf-8")
+    with pytest.raises(InvalidArgument, match="--force"):
+        run("snapshot", str(file))
+    assert file.read_text(encoding="utf-8") == "kept"
+    assert "metrics written" in run("snapshot", str(file), "--force").output
+    with pytest.raises(InvalidArgument, match="no folder"):
+        run("snapshot", str(tmp_path / "nope" / "s.json"))
+    absent = tmp_path / "absent"
+    with pytest.raises(InvalidArgument, match="no library"):
+        run("snapshot", str(tmp_path / "s.json"), "--home", str(absent))
+    assert not absent.exists()

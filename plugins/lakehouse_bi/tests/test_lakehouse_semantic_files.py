@@ -115,7 +115,7 @@ def test_snowflake_model_with_verified_query_and_rules(examples: Path) -> None:
     assert (query.status, query.verified_by, query.verified_at) == (
         "certified",
         "Till team",
-        "1767225600",
+        "2026-01-01T00:00:00+00:00",
     )
     assert query.tables == ("retail.till.receipt", "retail.till.shop")
     assert metric(catalog, "takings").synonyms == ("turnover",)

@@ -154,6 +154,15 @@ def test_sums_over_repeated_rows_are_a_risk(check: Check) -> None:
         assert check(sql=f"SELECT {harmless} {joined}")["fan_out_risk"] == []
 
 
+def test_products_are_a_risk_and_no_fault(check: Check, library: PackLibrary) -> None:
+    sql = "SELECT s.city FROM till.receipt r, till.shop s"
+    report = check(sql=sql)
+    assert report["valid"]
+    assert "every row" in report["fan_out_risk"][0]
+    (statement,) = library.call("lakehouse_bi_explain_sql", sql=sql)["statements"]
+    assert report["fan_out_risk"][0] in statement["warnings"]
+
+
 @pytest.mark.parametrize(
     "sql",
     [

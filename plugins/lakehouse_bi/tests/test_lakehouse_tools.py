@@ -278,3 +278,9 @@ def test_a_new_version_replaces_objects_with_all_that_hangs_on_them(
     assert answer["feeds"] == []
     again = next(i for i in call("list_sources", limit=50)["items"] if i["name"] == "life.sql")
     assert again["version"] != version["version"]
+
+
+def test_paths_need_two_different_tables(call: Call) -> None:
+    with pytest.raises(CallFailed, match="two different tables") as failed:
+        call("find_join_paths", tables=["receipt_line", "till.receipt_line"])
+    assert failed.value.code is ErrorCode.INVALID_ARGUMENT

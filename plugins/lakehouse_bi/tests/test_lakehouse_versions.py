@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -271,3 +272,10 @@ def test_a_snapshot_outlives_the_files_it_was_taken_of(history: PackLibrary) -> 
 def test_damaged_snapshots_are_refused_in_words(file: str) -> None:
     with pytest.raises(IngestError):
         SnapshotParser().parse(file.encode(), "x.json")
+
+
+def test_impossible_dates_are_refused(tmp_path: Path) -> None:
+    with PackLibrary(tmp_path, eagle_rag_lakehouse_bi) as library:
+        with pytest.raises(CallFailed, match="not a date") as failed:
+            library.call("lakehouse_bi_compare_versions", before="2026-13-45")
+        assert failed.value.code is ErrorCode.INVALID_ARGUMENT

@@ -8,6 +8,7 @@ Verified queries are kept as certified.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, date, datetime
 from functools import partial
 from typing import Final
 
@@ -181,7 +182,7 @@ class _SnowflakeReader:
                 dialect="snowflake",
                 status="certified",
                 verified_by=text(node, "verified_by"),
-                verified_at=str(at(node, "verified_at") or ""),
+                verified_at=_instant(at(node, "verified_at")),
                 tables=tuple(self._tables_of(sql)),
                 origin=Origin(self._file, line_of(node)),
             )
@@ -213,3 +214,14 @@ class _SnowflakeReader:
 
 def _synonyms(node: Node, more: str = "") -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, (more, *names(node, "synonyms")))))
+
+
+def _instant(value: object) -> str:
+    """Seconds since 1970, or a date of YAML, as ISO 8601; other texts stay."""
+    if isinstance(value, date):
+        return value.isoformat()
+    written = str(value or "")
+    try:
+        return datetime.fromtimestamp(float(written), UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError, OSError):
+        return written

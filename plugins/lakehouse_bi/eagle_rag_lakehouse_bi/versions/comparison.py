@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from eagle_rag_core.errors import InvalidArgument
@@ -119,6 +120,7 @@ class VersionComparer:
 
     def _given(self, reader: CatalogReader, side: str) -> _Side:
         if _DATE.fullmatch(side):
+            _check_date(side)
             return self._snapshot(reader, side)
         inside = reader.within([side])
         kept = inside.all("snapshot", limit=1)
@@ -143,6 +145,13 @@ class VersionComparer:
                 "Pass ids of documents to compare two catalog files."
             )
         return _of_snapshot(max(known, key=lambda r: (r.fields["taken_at"], r.document_id)))
+
+
+def _check_date(text: str) -> None:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        raise InvalidArgument(f"{text} is not a date; write 2026-01-31.") from None
 
 
 def _of_snapshot(record: Record) -> _Side:

@@ -6,11 +6,10 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import ColumnElement, Connection, func, insert, select
 
 from eagle_rag_core.catalog import filters, ids
 from eagle_rag_core.catalog.record_conditions import (
-    conditions,
     inside,
     ordered,
     paired,
@@ -178,11 +177,7 @@ def values(
     query = (
         select(record_values.c.text_value, record_values.c.number_value, number)
         .join(pack_records, pack_records.c.record_id == record_values.c.record_id)
-        .where(
-            values_of(namespace, pack, kind, field),
-            inside(scope),
-            *conditions(namespace, pack, kind, where or {}),
-        )
+        .where(*_counted(namespace, pack, kind, field, where or {}, scope))
         .group_by(record_values.c.text_value, record_values.c.number_value)
         .order_by(number.desc(), record_values.c.text_value, record_values.c.number_value)
         .limit(limit)
@@ -195,6 +190,20 @@ def values(
         (_number(numeric) if text is None else text, times)
         for text, numeric, times in conn.execute(query)
     ]
+
+
+def _counted(
+    namespace: str, pack: str, kind: str, field: str, where: Where, scope: Scope
+) -> Iterator[ColumnElement[bool]]:
+    """The values of a field of records that meet conditions."""
+    if where:
+        # Asked of the records alone, so that a database without statistics looks up the few that
+        # meet the conditions, and not every value of the field.
+        yield selected(namespace, pack, kind, where, scope)
+        yield record_values.c.field == field
+    else:
+        yield values_of(namespace, pack, kind, field)
+        yield inside(scope)
 
 
 def count_by(

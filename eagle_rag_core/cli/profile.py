@@ -52,22 +52,23 @@ def list_(start: Start, as_json: bool) -> None:
 
 
 @profile.command()
-@click.argument("name")
+@click.argument("name", required=False, default="")
 @common_options
 @click.option("--changed", is_flag=True, help="Only what is not the default.")
 @click.option("--json", "as_json", is_flag=True)
 def explain(start: Start, name: str, changed: bool, as_json: bool) -> None:
-    """Show every setting under profile NAME, and where its value comes from.
+    """Show every setting under profile NAME, by default the active one, and where its value comes
+    from.
 
     Secrets are not shown.
     """
     from eagle_rag_core.settings.origins import Origin, effective_settings
 
-    if start.profile and start.profile != name:
+    if name and start.profile and start.profile != name:
         raise click.UsageError("NAME is the profile; leave --profile away.")
     settings = effective_settings(
         config=start.config,
-        profile=name,
+        profile=name or _layers(start).name,
         overrides=start.overrides,
         namespaces=start.installed.namespaces,
     )

@@ -117,7 +117,10 @@ def test_the_command_acts_with_its_users_rights_and_servers_do_not(
     assert server.search("urchins")
 
 
-def test_ctrl_c_gives_the_jobs_back(deployment: Deployment, launcher: Launcher) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "term"])
+def test_a_command_that_is_stopped_gives_the_jobs_back(
+    deployment: Deployment, launcher: Launcher, number: signal.Signals
+) -> None:
     folder = deployment.home.parent / "many"
     folder.mkdir()
     for n in range(80):
@@ -126,9 +129,10 @@ def test_ctrl_c_gives_the_jobs_back(deployment: Deployment, launcher: Launcher) 
     for _ in patiently("the first jobs"):
         if deployment.catalog.exists() and len(_jobs(deployment)) > 3:
             break
-    process.process.send_signal(signal.SIGINT)
+    process.process.send_signal(number)
     assert process.wait(30) == 1
     assert "Traceback" not in process.stderr
+    assert ("go on with them" in process.stderr) == (number == signal.SIGTERM)
     assert "running" not in _jobs(deployment).values()
     server = launcher.stdio(deployment)
     assert {server.finish(job)["status"] for job in _jobs(deployment)} == {"succeeded"}

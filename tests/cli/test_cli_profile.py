@@ -70,6 +70,7 @@ def test_a_profile_is_explained_setting_by_setting(config: Path) -> None:
     assert found["home"]["where"] == "EAGLE_RAG_HOME"
     assert found["mcp.port"]["origin"] == "default"
     assert set(explained("slow", "--changed")) < set(found)
+    assert explained("--profile", "slow", "--namespace", "core") == found
     text = run("explain", "slow").stdout
     assert "mcp.tool_timeout = 60.0  (profile: slow)\n" in text and "s3cret" not in text
 

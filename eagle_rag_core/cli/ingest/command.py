@@ -210,12 +210,15 @@ def _rounds(
 def _batches(
     given: Sequence[GivenSource], again: _Again, stop: threading.Event
 ) -> Iterator[Sequence[GivenSource]]:
-    """All sources, and then those whose time has come."""
+    """All sources, and then those whose time has come.
+
+    The command ends in order when it is told to: jobs that run are handed back.
+    """
+    for number in (signal.SIGINT, signal.SIGTERM) if again else (signal.SIGTERM,):
+        signal.signal(number, lambda *_: stop.set())
     if not again:
         yield given
         return
     from eagle_rag_core.cli.ingest.triggers import Triggers
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
     yield from Triggers(given, every=again.every, watch=again.watch, stop=stop)

@@ -49,6 +49,12 @@ def report(done: Round, *, as_json: bool, dry: bool, name_skipped: bool = True) 
             "`eagle-rag worker` or a server runs them.",
             err=True,
         )
+    elif done.unfinished:
+        click.echo(
+            f"{len(done.unfinished)} jobs are not finished; `eagle-rag worker` and servers "
+            "go on with them.",
+            err=True,
+        )
     if not as_json:
         for line in _plan(done) if dry else [_summary(done)]:
             click.echo(line)

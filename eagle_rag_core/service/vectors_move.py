@@ -43,8 +43,8 @@ _TOLERANCE = 1e-6
 class Moved:
     """What is at the new place now.
 
-    :param versions: document versions, counted once per collection.
-    :param rows: theirs.
+    :param versions: document versions, each once, however many collections have vectors of it.
+    :param rows: theirs in all collections.
     :param copied: versions that this run carried.
     :param compared: versions whose rows were read back and compared.
     """
@@ -88,19 +88,28 @@ class VectorMove:
         collections = [as_collection(info) for info in infos]
         for collection in collections:
             self._refuse_foreign(collection)
-        copied = 0
+        copied: set[str] = set()
         for collection in collections:
             self._target.ensure(collection)
-            copied += self._fill(collection, progress)
+            copied |= self._fill(collection, progress)
             self._retire_rest(collection)
         self._movable()  # nobody has begun to write meanwhile
-        rows = compared = versions = 0
+        rows = 0
+        versions: set[str] = set()
+        compared: set[str] = set()
         for collection in collections:
             expected = self._counted(collection)
-            versions += len(expected)
             rows += sum(expected.values())
-            compared += self._compare(collection, sorted(expected))
-        return Moved(self._catalog.namespace, len(collections), versions, rows, copied, compared)
+            versions |= expected.keys()
+            compared |= self._compare(collection, sorted(expected))
+        return Moved(
+            namespace=self._catalog.namespace,
+            collections=len(collections),
+            versions=len(versions),
+            rows=rows,
+            copied=len(copied),
+            compared=len(compared),
+        )
 
     def _movable(self) -> list[CollectionInfo]:
         """The collections in use.
@@ -153,8 +162,8 @@ class VectorMove:
                 "drop`."
             )
 
-    def _fill(self, collection: Collection, progress: Progress) -> int:
-        """Copy until nothing is missing, also of what comes meanwhile; how many versions."""
+    def _fill(self, collection: Collection, progress: Progress) -> set[str]:
+        """Copy until nothing is missing, also of what comes meanwhile; which versions."""
         copied: set[str] = set()
         while True:
             expected = self._expected(collection)
@@ -168,7 +177,7 @@ class VectorMove:
                 done += len(batch)
                 progress(done, len(expected))
             if not missing:
-                return len(copied)
+                return copied
 
     def _missing(self, collection: Collection, expected: Mapping[str, int]) -> dict[str, int]:
         stored = self._target.versions(collection)
@@ -230,8 +239,8 @@ class VectorMove:
             )
         return expected
 
-    def _compare(self, collection: Collection, version_ids: Sequence[str]) -> int:
-        """Read versions at both places; how many.
+    def _compare(self, collection: Collection, version_ids: Sequence[str]) -> set[str]:
+        """Read some versions at both places; which ones.
 
         :raises StorageError: one differs.
         """
@@ -250,7 +259,7 @@ class VectorMove:
                 "drop` and run this again.",
                 retryable=False,
             )
-        return len(sample)
+        return set(sample)
 
 
 def namespaces(catalog: Catalog) -> list[str]:

@@ -117,7 +117,7 @@ def test_e1_healthy_calls_run_side_by_side(make: Callable[..., Resilience]) -> N
 
 def test_e2_one_hung_call_harms_no_other(make: Callable[..., Resilience]) -> None:
     """Neither those to other tools nor those to the same one."""
-    resilience = make(tool_timeout=LONG)
+    resilience = make(tool_timeout=LONG, queue_timeout=LONG)
 
     async def main() -> list[str]:
         with hanging() as hang:
